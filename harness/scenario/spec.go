@@ -1,0 +1,136 @@
+package scenario
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/transcript"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Scenario is one loaded specification: valid, defaults filled in, placeholders
+// replaced. It is read-only and may be shared.
+type Scenario struct {
+	Name string // path below scenarios/, without .yaml: travel/umbrella
+	File string // as opened, for messages
+	Hash string // sha256 of the file and of the tools file it draws on, hex
+
+	Why      string
+	Owner    string
+	Labels   []string
+	Rollback string            // how to go back
+	Inputs   map[string]string // declared inputs, already replaced in the texts
+
+	System []string // each a system text of its own
+	Turns  []Turn   // what the user says, in order; at least one
+	Models []string // model versions to run, in order
+
+	API    wire.API // "" means the model's own, from the configuration
+	Stream bool
+	// MaxTokens is the limit of one answer; 0 sends none.
+	MaxTokens int
+	// Params are further top-level request fields, passed through as written.
+	Params []wire.Field
+
+	Tools      []tool.Decl
+	ToolChoice wire.ToolChoice
+	Guard      []Block
+
+	Limits    Limits
+	GiveUp    GiveUp
+	OnPartial OnPartial
+	Replay    Replay
+	Expect    Expect
+
+	// places finds the line of a part for messages and annotations.
+	places map[string]Place
+}
+
+// Place is a position in a file; line and column count from 1.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// Turn is one thing that the user says.
+type Turn struct {
+	User string
+}
+
+// Block refuses a tool by policy.
+type Block struct {
+	Tool   string
+	Reason string
+}
+
+// Limits are the budgets of one run. Zero means the configuration's, and there
+// zero means none, except Iterations (10) and Parallel (8).
+type Limits struct {
+	Iterations int // model turns
+	Tokens     int64
+	ToolCalls  int
+	Time       time.Duration // on the run's clock
+	Parallel   int           // tool calls at once
+}
+
+// GiveUp are the stop criteria of the loop besides the limits.
+type GiveUp struct {
+	RepeatedCalls int // the same call with the same arguments this often; default 3
+	Pauses        int // continuations of a paused turn; default 5
+	ToolErrors    int // tool errors in a run; 0: no limit
+}
+
+// OnPartial says what happens when one of several parallel calls fails.
+type OnPartial string
+
+// The ways on.
+const (
+	PartialReport OnPartial = "report" // default: the model is told, and goes on
+	PartialStop   OnPartial = "stop"   // the run ends with class partial_failure
+)
+
+// Match is how a request finds its recording.
+type Match string
+
+// The modes of matching.
+const (
+	MatchNormalised Match = "normalised" // default: what the request means
+	MatchStrict     Match = "strict"     // the body as JSON
+	MatchSequence   Match = "sequence"   // the order alone
+)
+
+// Replay says how cassettes are used.
+type Replay struct {
+	Match  Match
+	Ignore []string // JSON pointers into the request body, * for any element
+}
+
+// Expect is what must hold at the end. A nil or zero field checks nothing.
+type Expect struct {
+	Outcome    string // "completed", or the failure class in which the run must end; default completed
+	Stop       wire.Stop
+	StopRaw    string // provider's word
+	Iterations *Range
+	ToolCalls  *Range
+	Calls      *transcript.Match
+	Answer     Answer
+	Effects    map[string]int // tool → effects by the ledger
+	Tokens     *int64         // at most
+	Cost       *float64       // at most, US dollars
+	Latency    *time.Duration // at most, on the run's clock
+	Golden     bool           // default true
+}
+
+// Range is min ≤ n ≤ max.
+type Range struct{ Min, Max int }
+
+// Answer are checks of the final text.
+type Answer struct {
+	Equals   *string
+	Contains []string
+	Regexp   *regexp.Regexp
+	Schema   jsontext.Value // the text must be JSON that fits; nil checks nothing
+}
