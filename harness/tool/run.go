@@ -1,0 +1,257 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/schema"
+)
+
+// run checks the call and makes its attempts.
+func (p *Pending) run(ctx context.Context) (Result, journal.Outcome, error) {
+	if refused, err := p.check(ctx); refused != nil || err != nil {
+		p.reject(ctx, refused)
+		return Result{Err: refused}, journal.Rejected, err
+	}
+	policy := p.spec.Decl.Retry
+	wait := policy.Backoff
+	for {
+		res, outcome, err := p.attempt(ctx)
+		if err != nil || !p.again(res, outcome, policy) {
+			return res, outcome, err
+		}
+		if err := clock.Sleep(ctx, wait); err != nil {
+			return res, outcome, nil
+		}
+		wait *= 2
+	}
+}
+
+// again says whether a further attempt is due. A write without a key whose
+// outcome is unknown is not repeated: it might happen twice.
+func (p *Pending) again(res Result, outcome journal.Outcome, policy Retry) bool {
+	if res.Err == nil || !res.Err.Retryable || p.call.Attempt >= policy.Attempts {
+		return false
+	}
+	d := &p.spec.Decl
+	return outcome != journal.Unknown || !d.Writes() || d.Key != nil
+}
+
+// check returns the error for a call that must not reach the tool.
+func (p *Pending) check(ctx context.Context) (*Error, error) {
+	if p.spec == nil {
+		return &Error{Code: CodeUnknownTool, Class: failure.UnknownTool, Message: fmt.Sprintf(
+			"there is no tool %q; the tools are: %s", p.call.Tool, strings.Join(p.box.names(), ", "))}, nil
+	}
+	args, bad := p.arguments()
+	if bad != nil {
+		return bad, nil
+	}
+	p.call.Args = args
+	if g := p.box.opts.Guard; g != nil {
+		if reason, blocked := g(p.call); blocked {
+			return &Error{Code: CodeBlocked, Message: reason, Class: failure.ToolBlocked}, nil
+		}
+	}
+	if refused, err := p.approve(ctx); refused != nil || err != nil {
+		return refused, err
+	}
+	return nil, p.addHostKey()
+}
+
+func (b *Box) names() []string {
+	out := make([]string, len(b.specs))
+	for i := range b.specs {
+		out[i] = b.specs[i].Decl.Name
+	}
+	return out
+}
+
+// arguments reads the argument text: one JSON object that fits the schema.
+func (p *Pending) arguments() (jsontext.Value, *Error) {
+	v := jsontext.Value(p.argText)
+	if !v.IsValid() {
+		return nil, &Error{Code: CodeValidation, Class: failure.ToolInvalidArguments,
+			Message: "the arguments are not valid JSON; send one complete JSON object"}
+	}
+	if v.Kind() != '{' {
+		return nil, &Error{Code: CodeValidation, Class: failure.ToolInvalidArguments,
+			Message: "the arguments must be a JSON object"}
+	}
+	if p.spec.Input == nil {
+		return v, nil
+	}
+	if bad := p.spec.Input.Check(v); len(bad) > 0 {
+		p.call.Args = v // for the record
+		return nil, &Error{Code: CodeValidation, Message: fieldMessage(bad), Class: failure.ToolInvalidArguments}
+	}
+	return v, nil
+}
+
+func fieldMessage(bad []schema.FieldError) string {
+	parts := make([]string, len(bad))
+	for i, f := range bad {
+		parts[i] = f.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p *Pending) approve(ctx context.Context) (*Error, error) {
+	if !p.spec.Decl.Approval {
+		return nil, nil
+	}
+	no := &Error{Code: CodeNotApproved, Message: "a person has to approve this call, and has not", Class: failure.ToolNotApproved}
+	if p.box.opts.Approve == nil {
+		return no, nil
+	}
+	ok, err := p.box.opts.Approve(ctx, p.call)
+	if err != nil {
+		return no, fmt.Errorf("tool %s: asking for approval: %w", p.call.Tool, err)
+	}
+	if !ok {
+		return no, nil
+	}
+	return nil, nil
+}
+
+// addHostKey fills in an idempotency key that is the host's to make. It derives
+// from the task and the logical operation (tool and arguments), so it is the
+// same for every attempt, and for the same call under another call id.
+func (p *Pending) addHostKey() error {
+	key := p.spec.Decl.Key
+	if key == nil || key.From != KeyFromHost {
+		return nil
+	}
+	args, err := jsondoc.Canonical(nil, p.call.Args)
+	if err != nil {
+		return failure.Errorf(failure.Internal, "tool %s: arguments for the idempotency key: %w", p.call.Tool, err)
+	}
+	sum := sha256.Sum256([]byte(p.call.TaskID + "\x00" + p.call.Tool + "\x00" + string(args)))
+	id := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+	name, err := jsontext.AppendQuote(nil, key.Field)
+	if err != nil {
+		return failure.Errorf(failure.ScenarioInvalid, "tool %s: key field %q: %w", p.call.Tool, key.Field, err)
+	}
+	sep := ","
+	if string(args) == "{}" {
+		sep = ""
+	}
+	p.call.Args = jsontext.Value("{" + string(name) + `:"` + id + `"` + sep + string(args[1:]))
+	return nil
+}
+
+// attempt makes one try and writes it down.
+func (p *Pending) attempt(ctx context.Context) (Result, journal.Outcome, error) {
+	n := p.number()
+	start := clock.Now(ctx)
+	res, err := p.execute(ctx)
+	outcome := outcomeOf(res, err)
+	e := &journal.ToolAttempt{
+		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: start, Latency: clock.Now(ctx) - start,
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Outcome: outcome, Reached: true,
+	}
+	note(e, res.Err)
+	if err != nil {
+		e.Class, e.Detail = failure.Of(err), err.Error()
+	}
+	p.box.opts.Journal.Write(e)
+	return res, outcome, err
+}
+
+// number counts an attempt and gives it its id.
+func (p *Pending) number() int {
+	p.call.Attempt++
+	p.box.mu.Lock()
+	p.box.attempts++
+	n := p.box.attempts
+	p.box.mu.Unlock()
+	if f := p.box.opts.AttemptID; f != nil {
+		p.call.AttemptID = f(n)
+	}
+	return n
+}
+
+func (p *Pending) reject(ctx context.Context, refused *Error) {
+	e := &journal.ToolAttempt{
+		Call: p.call.Ordinal, Attempt: p.call.Attempt + 1, Ordinal: p.number(), At: clock.Now(ctx),
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Outcome: journal.Rejected,
+	}
+	note(e, refused)
+	p.box.opts.Journal.Write(e)
+}
+
+func note(e *journal.ToolAttempt, err *Error) {
+	if err != nil {
+		e.Class, e.Code, e.Detail = err.Class, err.Code, err.Detail
+	}
+}
+
+func outcomeOf(res Result, err error) journal.Outcome {
+	switch {
+	case err != nil:
+		return journal.Unknown
+	case res.Err == nil:
+		return journal.OK
+	case res.Err.Class == failure.ToolTimeout:
+		return journal.Unknown
+	default:
+		return journal.Failed
+	}
+}
+
+// execute calls the executor within the tool's timeout and checks what it says.
+func (p *Pending) execute(ctx context.Context) (Result, error) {
+	if t := p.spec.Decl.Timeout; t > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = clock.WithTimeout(ctx, t)
+		defer cancel()
+	}
+	res, err := p.guarded(ctx)
+	if err != nil {
+		return Result{Err: harnessError()}, err
+	}
+	if res.Err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		res = Result{Err: timeoutError("the answer came after the deadline")}
+	}
+	if res.Err == nil && p.spec.Output != nil {
+		if bad := p.spec.Output.Check([]byte(res.Content)); len(bad) > 0 {
+			res = Result{Err: &Error{Code: CodeBadOutput, Class: failure.ToolBadOutput,
+				Message: "the tool's answer does not have the promised form", Detail: fieldMessage(bad)}}
+		}
+	}
+	for _, f := range p.box.opts.Post {
+		res = f(p.call, res)
+	}
+	return res, nil
+}
+
+// guarded calls the executor so that a panic is the tool's failure, not the
+// run's.
+func (p *Pending) guarded(ctx context.Context) (res Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = Result{Err: &Error{Code: CodeUpstream, Class: failure.ToolUnavailable,
+				Message: "the tool broke down", Detail: fmt.Sprint("panic: ", v)}}, nil
+		}
+	}()
+	return p.spec.Exec.Execute(ctx, p.call)
+}
+
+func timeoutError(detail string) *Error {
+	return &Error{Code: CodeTimeout, Message: "the tool did not answer in time", Retryable: true,
+		Class: failure.ToolTimeout, Detail: detail}
+}
+
+func harnessError() *Error {
+	return &Error{Code: CodeUnavailable, Message: "the tool is not available", Class: failure.ToolUnavailable}
+}
