@@ -51,6 +51,7 @@ const (
 	CallBudget    Class = "tool_call_budget"
 	TimeBudget    Class = "time_budget"
 	PartialFailed Class = "partial_failure" // a tool failed and the scenario says to stop then
+	ToolErrorCap  Class = "tool_error_cap"
 
 	// The tools' side.
 	ToolInvalidArguments Class = "tool_invalid_arguments"

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Agent is the system under test: something that gets a task and works on it
+// with a model and tools.
+type Agent interface {
+	// Run works on env's task until it is done or given up. An error ends the
+	// scenario; its class is that of the failure.Error in its chain, else
+	// "agent". A run that ended without a result, but as designed (a budget, a
+	// refusal), is an Outcome with a class.
+	Run(ctx context.Context, env *Env) (Outcome, error)
+}
+
+// Func is a func as an Agent: it returns the final answer.
+type Func func(ctx context.Context, env *Env) (answer string, err error)
+
+// Run calls f.
+func (f Func) Run(ctx context.Context, env *Env) (Outcome, error) {
+	answer, err := f(ctx, env)
+	return Outcome{Answer: answer, Stop: wire.StopDone}, err
+}
+
+// Env is all that an agent gets of the world. It is the agent's own for the
+// time of the run.
+type Env struct {
+	Scenario *scenario.Scenario
+	Model    string
+	API      wire.API
+	BaseURL  string       // what the API's paths are appended to
+	HTTP     *http.Client // the only way to the model; never dials in replay
+	Tools    *tool.Box    // the only way to the tools
+	Retry    Retry
+	Journal  *journal.Journal
+}
+
+// Task is what the user says first.
+func (e *Env) Task() string { return e.Scenario.Turns[0].User }
+
+// Retry is the policy for model calls. Retries are made in one place, the
+// agent's loop; an SDK's own should be switched off.
+type Retry struct {
+	Attempts      int           // all tries of one call together; 0 counts as 3
+	Backoff       time.Duration // before the second try, doubled each time; 0: 500 ms
+	MaxBackoff    time.Duration // 0: 8 s
+	RetryAfterCap time.Duration // a longer Retry-After ends the run as rate_limited; 0: 60 s
+	Timeout       time.Duration // of one attempt; 0: 10 min
+}
+
+// Outcome is how an agent's work ended.
+type Outcome struct {
+	Class      failure.Class // "" when the task was completed
+	Detail     string        // one sentence for a person
+	Answer     string        // the final text
+	Stop       wire.Stop     // the last turn's
+	Iterations int           // model turns; 0 lets the harness count them on the wire
+}

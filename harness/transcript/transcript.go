@@ -1,0 +1,162 @@
+// Package transcript turns the events of a run into the text that goldens hold:
+// one event after the other, meant to be read in a pull request.
+//
+// The text has no times, no token counts and no ids of the provider: calls are
+// call-1, call-2 … in the order in which the model made them, arguments and
+// results are canonical JSON. It is drawn from the wire, so it is the same for
+// the reference loop and for a foreign agent: what a request adds to the
+// history is printed, then what the model answered.
+//
+// The package also holds expected calls against made ones (Match) and shows how
+// two transcripts differ (Diff).
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Head names what a transcript is of.
+type Head struct {
+	Scenario string
+	Model    string
+}
+
+// Build draws the transcript of a run.
+func Build(head Head, events []journal.Event) []byte {
+	w := &writer{ids: map[string]string{}}
+	w.line("scenario", head.Scenario)
+	w.line("model", head.Model)
+	for _, e := range events {
+		switch e := e.(type) {
+		case *journal.ModelAttempt:
+			w.model(e)
+		case *journal.ToolAttempt:
+			w.attempt(e)
+		case *journal.Ended:
+			w.ended(e)
+		}
+	}
+	return w.out
+}
+
+// writer draws events. It keeps one history a conversation, because an agent
+// may lead several.
+type writer struct {
+	out   []byte
+	ids   map[string]string // the provider's call id → call-n
+	calls int
+	open  []string // labels of the last turn's calls, for results without id
+	convs []*conversation
+	tries int // failed attempts at the model since its last answer
+}
+
+type conversation struct {
+	number  int
+	history []wire.Message
+}
+
+func (w *writer) model(e *journal.ModelAttempt) {
+	if e.Response == nil || e.Response.Err != nil || e.Class != "" {
+		w.failedAttempt(e)
+	}
+	if e.Request == nil || e.Response == nil || e.Response.Err != nil {
+		return
+	}
+	w.tries = 0
+	conv := w.request(e.Request)
+	w.response(e.Response)
+	conv.history = append(append([]wire.Message(nil), e.Request.Messages...), e.Response.Message)
+}
+
+func (w *writer) failedAttempt(e *journal.ModelAttempt) {
+	w.tries++
+	what := string(e.Class)
+	if e.Status != 0 {
+		what += fmt.Sprintf(" (status %d)", e.Status)
+	}
+	w.line("attempt", fmt.Sprintf("model attempt-%d %s", w.tries, what))
+}
+
+// request prints what the request adds to the conversation that it goes on
+// with.
+func (w *writer) request(r *wire.Request) *conversation {
+	conv, from := w.find(r)
+	if conv == nil {
+		conv = &conversation{number: len(w.convs) + 1}
+		w.convs = append(w.convs, conv)
+		if conv.number > 1 {
+			w.line("begin", fmt.Sprintf("conversation %d", conv.number))
+		}
+		w.blocks("system", r.System)
+	}
+	for _, m := range r.Messages[from:] {
+		w.blocks(string(m.Role), m.Blocks)
+	}
+	return conv
+}
+
+// find is the newest conversation whose history the request's messages begin
+// with, and how many of them it has already.
+func (w *writer) find(r *wire.Request) (*conversation, int) {
+	for i := len(w.convs) - 1; i >= 0; i-- {
+		c := w.convs[i]
+		if wire.HasPrefix(r.Messages, c.history) {
+			return c, len(c.history)
+		}
+	}
+	return nil, 0
+}
+
+func (w *writer) response(r *wire.Response) {
+	w.open = w.open[:0]
+	w.blocks(string(wire.RoleAssistant), r.Message.Blocks)
+	stop := string(r.Stop)
+	if !r.Complete {
+		stop = "cut off"
+	}
+	if len(r.RawStop) > 0 {
+		stop += " (" + strings.Join(r.RawStop, ", ") + ")"
+	}
+	w.line("stop", stop)
+	for _, p := range r.Problems {
+		w.line("problem", strings.TrimSpace(string(p.Kind)+" "+p.Detail))
+	}
+}
+
+// attempt prints only what the result does not tell: an attempt that was not
+// the call's only one, or did not end well.
+func (w *writer) attempt(e *journal.ToolAttempt) {
+	if e.Attempt == 1 && (e.Outcome == journal.OK || e.Outcome == journal.Rejected) {
+		return
+	}
+	w.line("attempt", strings.TrimSpace(fmt.Sprintf("%s attempt-%d %s %s", w.label(e.CallID, e.Tool), e.Attempt, e.Outcome, e.Class)))
+}
+
+func (w *writer) ended(e *journal.Ended) {
+	outcome := "completed"
+	if e.Class != "" {
+		outcome = string(e.Class)
+	}
+	w.line("outcome", outcome)
+}
+
+// Latency is the time from the run's begin to the end of its last event.
+func Latency(events []journal.Event) time.Duration {
+	var last time.Duration
+	for _, e := range events {
+		at, _ := e.When()
+		switch e := e.(type) {
+		case *journal.ModelAttempt:
+			at += e.Latency
+		case *journal.ToolCall:
+			at += e.Latency
+		}
+		last = max(last, at)
+	}
+	return last
+}

@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// Text is the answer's text: its text and refusal blocks, one after the other.
+func (r *Response) Text() string {
+	var parts []string
+	for _, b := range r.Message.Blocks {
+		if (b.Kind == KindText || b.Kind == KindRefusal) && b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Total adds up what the answer cost in tokens; figures that were not reported
+// count 0. In the neutral accounting Output includes Reasoning.
+func (u Usage) Total() int64 {
+	var n int64
+	for _, p := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output} {
+		if p != nil {
+			n += *p
+		}
+	}
+	return n
+}
+
+// Class files the error: by its type where the provider names one (an error
+// inside a stream has status 200), else by its status.
+func (e *APIError) Class() failure.Class {
+	switch strings.ToLower(e.Type) {
+	case "overloaded_error", "overloaded", "unavailable", "server_overloaded":
+		return failure.Overloaded
+	case "rate_limit_error", "rate_limit_exceeded", "resource_exhausted":
+		return failure.RateLimited
+	case "authentication_error", "permission_error", "invalid_api_key", "unauthenticated", "permission_denied":
+		return failure.Unauthorized
+	case "timeout_error", "deadline_exceeded":
+		return failure.Timeout
+	case "api_error", "server_error", "internal", "internal_error", "internal_server_error":
+		return failure.ServerError
+	case "invalid_request_error", "not_found_error", "billing_error", "request_too_large", "invalid_argument":
+		return failure.ClientError
+	}
+	return StatusClass(e.Status)
+}
+
+// StatusClass files a failed HTTP status; a status below 400 is a protocol
+// error, since a failure came with it.
+func StatusClass(status int) failure.Class {
+	switch {
+	case status < 400:
+		return failure.Protocol
+	case status == 401, status == 403:
+		return failure.Unauthorized
+	case status == 408, status == 504:
+		return failure.Timeout
+	case status == 429:
+		return failure.RateLimited
+	case status == 503, status == 529:
+		return failure.Overloaded
+	case status >= 500:
+		return failure.ServerError
+	}
+	return failure.ClientError
+}
+
+// RetryAfter is how long an answer asks to wait: Retry-After-Ms, else
+// Retry-After in seconds; 0 when it does not say. A date is not read, since a
+// replayed one would be long past.
+func RetryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil && s > 0 {
+		return time.Duration(s * float64(time.Second))
+	}
+	return 0
+}
