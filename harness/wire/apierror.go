@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/wire/rawjson"
+)
+
+// ReadError reads the body of a failed attempt. Providers, gateways and proxies
+// word errors differently ({"error":{…}}, {"error":"…"}, {"message":"…"}, a list
+// of one, HTML), so it takes what is there and never fails: without a type the
+// error has the type "http_" and its status, without a message the body's
+// beginning.
+func ReadError(status int, body []byte) *APIError {
+	e := &APIError{Status: status}
+	if rawjson.Valid(body) {
+		c := rawjson.New(body)
+		e.read(&c)
+	}
+	if e.Type == "" {
+		e.Type = "http_" + strconv.Itoa(status)
+	}
+	if e.Message == "" {
+		e.Message = beginning(strings.TrimSpace(string(body)))
+	}
+	return e
+}
+
+// longestExcerpt is how much of an unreadable error body is told.
+const longestExcerpt = 200
+
+func beginning(s string) string {
+	if len(s) > longestExcerpt {
+		s = strings.ToValidUTF8(s[:longestExcerpt], "") + "…"
+	}
+	return s
+}
+
+// read takes an error object; an inner "error" object counts more than its
+// surroundings. Of type, status and code the first that is a word is the type.
+func (e *APIError) read(c *rawjson.Cursor) {
+	switch c.Kind() {
+	case '[':
+		for c.Array(); c.More(); {
+			e.read(c)
+		}
+		return
+	case '"':
+		e.Message = c.Text()
+		return
+	case '{':
+	default:
+		c.Value()
+		return
+	}
+	var kind, status, code, message string
+	inner := APIError{}
+	for c.Object(); c.More(); {
+		switch string(c.Name()) {
+		case "error":
+			inner.read(c)
+		case "type":
+			kind = word(c)
+		case "status":
+			status = word(c)
+		case "code":
+			code = word(c)
+		case "message", "detail", "error_description":
+			message = word(c)
+		default:
+			c.Value()
+		}
+	}
+	e.Type = first(inner.Type, kind, status, code)
+	if inner == (APIError{}) && message == "" {
+		e.Type = first(status, code) // "type" alone is what every object has
+	}
+	e.Message = first(inner.Message, message)
+}
+
+func word(c *rawjson.Cursor) string {
+	s, _ := rawjson.Text(c.Value())
+	return s
+}
+
+func first(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
