@@ -1,0 +1,299 @@
+package openaichat
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/openai"
+)
+
+// DecodeRequest reads a request body; the path says nothing here.
+func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
+	if err := object("a request", body); err != nil {
+		return nil, err
+	}
+	r := &wire.Request{}
+	for o := openai.Members(body); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			break
+		}
+		held, err := member(r, string(name), value)
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			r.Params = append(r.Params, wire.Field{Name: string(name), Value: value})
+		}
+	}
+	slices.SortStableFunc(r.Params, func(a, b wire.Field) int { return cmp.Compare(a.Name, b.Name) })
+	return r, nil
+}
+
+// member puts one top-level member into its field; false when none holds it.
+func member(r *wire.Request, name string, value jsontext.Value) (held bool, err error) {
+	switch name {
+	case "model":
+		r.Model = openai.TextOf(value)
+		return r.Model != "", nil
+	case "messages":
+		if !openai.IsArray(value) {
+			return false, nil
+		}
+		r.Messages, err = decodeMessages(value)
+		return true, err
+	case "tools":
+		r.Tools = decodeTools(value)
+		return len(r.Tools) > 0, nil
+	case "tool_choice":
+		return decodeChoice(&r.ToolChoice, value), nil
+	case "parallel_tool_calls":
+		r.ToolChoice.NoParallel = string(value) == "false"
+		return r.ToolChoice.NoParallel, nil
+	case "max_tokens":
+		n := openai.Int(value)
+		if n == nil || *n <= 0 || *n > 1<<31 {
+			return false, nil
+		}
+		r.MaxTokens = int(*n)
+		return true, nil
+	case "stream":
+		r.Stream = string(value) == "true"
+		return r.Stream, nil
+	}
+	return false, nil
+}
+
+func decodeMessages(v jsontext.Value) ([]wire.Message, error) {
+	out := make([]wire.Message, 0, openai.Count(v))
+	results := false // whether the last message holds results
+	for a, i := openai.Elements(v), 0; ; i++ {
+		m, ok := a.Next()
+		if !ok {
+			return out, nil
+		}
+		if !openai.IsObject(m) {
+			return nil, failure.Errorf(failure.Protocol, "openai chat: reading a request: messages[%d] is no object", i)
+		}
+		var raw rawMessage
+		raw.read(m)
+		if !raw.isResult() {
+			out, results = append(out, raw.message()), false
+			continue
+		}
+		if !results {
+			out, results = append(out, wire.Message{Role: wire.RoleUser}), true
+		}
+		last := &out[len(out)-1]
+		last.Blocks = append(last.Blocks, raw.result())
+	}
+}
+
+// rawMessage has the members of a message as written.
+type rawMessage struct {
+	role                                string
+	content, refusal, calls, call, name jsontext.Value
+	id                                  jsontext.Value
+	reasoning, extra                    openai.Extra
+	thought                             string
+}
+
+func (m *rawMessage) read(v jsontext.Value) {
+	for o := openai.Members(v); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			return
+		}
+		switch string(name) {
+		case "role":
+			m.role = role(value)
+		case "content":
+			m.content = value
+		case "refusal":
+			m.refusal = value
+		case "tool_calls":
+			m.calls = value
+		case "function_call":
+			m.call = value
+		case "tool_call_id":
+			m.id = value
+		case "name":
+			m.name = value
+		default:
+			if !isReasoning(name) || openai.IsEmpty(value) {
+				m.extra.Add(string(name), value)
+				continue
+			}
+			m.reasoning.Add(string(name), value)
+			m.thought = thought(m.thought, value)
+		}
+	}
+}
+
+// role spares the common roles their allocation.
+func role(v jsontext.Value) string {
+	switch string(v) {
+	case `"user"`:
+		return string(wire.RoleUser)
+	case `"assistant"`:
+		return string(wire.RoleAssistant)
+	case `"system"`:
+		return string(wire.RoleSystem)
+	case `"tool"`:
+		return "tool"
+	}
+	return openai.TextOf(v)
+}
+
+func (m *rawMessage) isResult() bool { return m.role == "tool" || m.role == "function" }
+
+// result is a message of role tool or function.
+func (m *rawMessage) result() wire.Block {
+	b := wire.Block{Kind: wire.KindToolResult, ID: m.take("tool_call_id", m.id), Name: m.take("name", m.name)}
+	b.Result = m.parts()
+	if m.role == "function" {
+		m.extra.Add("role", jsontext.Value(`"function"`))
+	}
+	m.leftovers()
+	b.Extra = m.extra.Object()
+	return b
+}
+
+// take is the text of a member; what is no text is kept as it is.
+func (m *rawMessage) take(name string, v jsontext.Value) string {
+	s := openai.TextOf(v)
+	if s == "" && v != nil {
+		m.extra.Add(name, v)
+	}
+	return s
+}
+
+// leftovers keeps what a message of this role has no field for.
+func (m *rawMessage) leftovers() {
+	for _, f := range [...]wire.Field{{Name: "refusal", Value: m.refusal}, {Name: "tool_calls", Value: m.calls}, {Name: "function_call", Value: m.call}} {
+		if f.Value != nil {
+			m.extra.Add(f.Name, f.Value)
+		}
+	}
+	if o := m.reasoning.Object(); o != nil {
+		for w := openai.Members(o); ; {
+			name, value, ok := w.Next()
+			if !ok {
+				break
+			}
+			m.extra.Add(string(name), value)
+		}
+	}
+}
+
+func (m *rawMessage) message() wire.Message {
+	out := wire.Message{Role: wire.Role(m.role)}
+	if m.id != nil {
+		m.extra.Add("tool_call_id", m.id)
+	}
+	if m.name != nil {
+		m.extra.Add("name", m.name)
+	}
+	if out.Role == wire.RoleAssistant {
+		out.Blocks = m.turn()
+	} else {
+		out.Blocks = m.parts()
+		m.leftovers()
+	}
+	out.Extra = m.extra.Object()
+	return out
+}
+
+// turn are the blocks of an assistant's message, in their fixed order:
+// reasoning, content, refusal, calls.
+func (m *rawMessage) turn() []wire.Block {
+	var out []wire.Block
+	if raw := m.reasoning.Object(); raw != nil {
+		out = append(out, wire.Block{Kind: wire.KindReasoning, Text: m.thought, Raw: raw})
+	}
+	out = append(out, m.parts()...)
+	if s := m.take("refusal", m.refusal); s != "" {
+		out = append(out, wire.Block{Kind: wire.KindRefusal, Text: s})
+	}
+	if openai.IsObject(m.call) {
+		out = append(out, legacyCall(m.call))
+	} else if m.call != nil {
+		m.extra.Add("function_call", m.call)
+	}
+	calls := m.calls
+	if calls != nil && (!openai.IsArray(calls) || openai.IsEmpty(calls)) {
+		m.extra.Add("tool_calls", calls)
+		return out
+	}
+	out = slices.Grow(out, openai.Count(calls))
+	for a := openai.Elements(calls); ; {
+		v, ok := a.Next()
+		if !ok {
+			return out
+		}
+		out = append(out, requestCall(v))
+	}
+}
+
+// parts are the content. What is neither text nor a list of parts is kept.
+func (m *rawMessage) parts() []wire.Block {
+	if s, ok := openai.Text(m.content); ok {
+		return []wire.Block{{Kind: wire.KindText, Text: s}}
+	}
+	if m.content != nil && (!openai.IsArray(m.content) || openai.IsEmpty(m.content)) {
+		m.extra.Add("content", m.content)
+		return nil
+	}
+	return decodeParts(m.content)
+}
+
+func decodeParts(v jsontext.Value) []wire.Block {
+	if v == nil {
+		return nil
+	}
+	out := make([]wire.Block, 0, openai.Count(v))
+	for a := openai.Elements(v); ; {
+		part, ok := a.Next()
+		if !ok {
+			return out
+		}
+		out = append(out, decodePart(part))
+	}
+}
+
+func decodePart(v jsontext.Value) wire.Block {
+	switch kind := openai.Get(v, "type"); string(kind) {
+	case `"text"`:
+		if b, ok := textPart(v); ok {
+			return b
+		}
+	case `"refusal"`:
+		if s, ok := openai.Text(openai.Get(v, "refusal")); ok {
+			return wire.Block{Kind: wire.KindRefusal, Text: s, Raw: v}
+		}
+	case `"thinking"`:
+		return wire.Block{Kind: wire.KindReasoning, Text: thought("", openai.Get(v, "thinking")), Raw: v}
+	}
+	return wire.Block{Kind: wire.KindOpaque, Raw: v}
+}
+
+func textPart(v jsontext.Value) (b wire.Block, ok bool) {
+	var extra openai.Extra
+	b.Kind = wire.KindText
+	for o := openai.Members(v); ; {
+		name, value, more := o.Next()
+		switch {
+		case !more:
+			b.Extra = extra.Object()
+			return b, ok
+		case string(name) == "text":
+			b.Text, ok = openai.Text(value)
+		case string(name) != "type":
+			extra.Add(string(name), value)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package openaichat
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/openai"
+)
+
+func decodeTools(v jsontext.Value) []wire.Tool {
+	var out []wire.Tool
+	if n := openai.Count(v); n > 0 {
+		out = make([]wire.Tool, 0, n)
+	}
+	for a := openai.Elements(v); ; {
+		t, ok := a.Next()
+		if !ok {
+			return out
+		}
+		out = append(out, decodeTool(t))
+	}
+}
+
+// decodeTool reads a function; anything else (a custom tool, a server's own) is
+// kept whole, with its name where it has one.
+func decodeTool(v jsontext.Value) wire.Tool {
+	var t wire.Tool
+	var function jsontext.Value
+	var beside openai.Extra
+	for o := openai.Members(v); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "type":
+			if string(value) != `"function"` {
+				return wire.Tool{Name: openai.TextOf(openai.Get(openai.Get(v, "custom"), "name")), Raw: v}
+			}
+		case "function":
+			function = value
+		default:
+			beside.Add(string(name), value)
+		}
+	}
+	if !openai.IsObject(function) {
+		return wire.Tool{Raw: v}
+	}
+	decodeFunction(&t, function, beside.Object())
+	return t
+}
+
+func decodeFunction(t *wire.Tool, v, beside jsontext.Value) {
+	var extra openai.Extra
+	for o := openai.Members(v); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			break
+		}
+		switch s := string(name); {
+		case s == "name" && openai.IsString(value):
+			t.Name = openai.TextOf(value)
+		case s == "description" && openai.IsString(value):
+			t.Description = openai.TextOf(value)
+		case s == "parameters" && !openai.IsNull(value):
+			t.Schema = value
+		default:
+			extra.Add(s, value)
+		}
+	}
+	if beside != nil {
+		extra.Add(besideFunction, beside)
+	}
+	t.Extra = extra.Object()
+}
+
+func encodeTools(w *openai.Writer, tools []wire.Tool) {
+	w.Name("tools")
+	w.Open('[')
+	for i := range tools {
+		t := &tools[i]
+		if t.Raw != nil {
+			w.Element(t.Raw)
+			continue
+		}
+		w.Open('{')
+		w.Text("type", "function")
+		w.Name("function")
+		w.Begin('{')
+		w.Text("name", t.Name)
+		if t.Description != "" {
+			w.Text("description", t.Description)
+		}
+		if t.Schema != nil {
+			w.Value("parameters", t.Schema)
+		}
+		w.Splice(t.Extra, besideFunction)
+		w.Close('}')
+		if t.Extra != nil {
+			w.Splice(openai.Get(t.Extra, besideFunction))
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+// decodeChoice reads tool_choice; false for null. Words and forms other than
+// OpenAI's four are kept whole, with the mode that they come to.
+func decodeChoice(c *wire.ToolChoice, v jsontext.Value) bool {
+	if openai.IsNull(v) {
+		return false
+	}
+	switch string(v) {
+	case `"auto"`:
+		c.Mode = wire.ChoiceAuto
+	case `"none"`:
+		c.Mode = wire.ChoiceNone
+	case `"required"`:
+		c.Mode = wire.ChoiceAny
+	case `"any"`: // Mistral
+		c.Mode, c.Extra = wire.ChoiceAny, v
+	default:
+		c.Extra = v
+		name := openai.Get(openai.Get(v, "function"), "name")
+		if string(openai.Get(v, "type")) == `"function"` && openai.IsString(name) {
+			c.Mode, c.Name = wire.ChoiceTool, openai.TextOf(name)
+			if openai.Size(v) == 2 && openai.Size(openai.Get(v, "function")) == 1 {
+				c.Extra = nil
+			}
+		}
+	}
+	return true
+}
+
+func encodeChoice(w *openai.Writer, c *wire.ToolChoice) {
+	switch {
+	case c.Extra != nil:
+		w.Value("tool_choice", c.Extra)
+	case c.Mode == wire.ChoiceAny:
+		w.Text("tool_choice", "required")
+	case c.Mode == wire.ChoiceTool:
+		w.Name("tool_choice")
+		w.Begin('{')
+		w.Text("type", "function")
+		w.Name("function")
+		w.Begin('{')
+		w.Text("name", c.Name)
+		w.Close('}')
+		w.Close('}')
+	case c.Mode != wire.ChoiceUnset:
+		w.Text("tool_choice", string(c.Mode))
+	}
+	if c.NoParallel {
+		w.Bool("parallel_tool_calls", false)
+	}
+}
