@@ -68,6 +68,11 @@ type Request struct {
 	MaxTokens  int // 0: not sent
 	Stream     bool
 
+	// Continues says that the request builds on a conversation that the provider
+	// keeps (previous_response_id): its messages are not the whole history. The
+	// field that says so is in Params.
+	Continues bool
+
 	// Params are all other top-level fields as they are on the wire, in the
 	// order of their names.
 	Params []Field

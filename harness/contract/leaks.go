@@ -1,0 +1,90 @@
+package contract
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// leaks is W8. Secrets are looked for in every result that the model is shown;
+// internals (stack traces, addresses of inner hosts, absolute paths) in results
+// that are errors, since a tool whose business is files or logs may well return
+// them.
+func (r *run) leaks() {
+	seen := map[string]bool{} // a result is sent again with every later request
+	for _, q := range r.requests {
+		for i := range q.Request.Messages {
+			results, at := calls(&q.Request.Messages[i], wire.KindToolResult)
+			for k, res := range results {
+				text := resultText(res)
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+				r.leaksIn(q, block(i, at[k]), text, res.IsError || strings.HasPrefix(text, `{"ok":false`))
+			}
+		}
+	}
+}
+
+func resultText(b *wire.Block) string {
+	if len(b.Result) == 1 {
+		return b.Result[0].Text
+	}
+	var parts []string
+	for _, p := range b.Result {
+		parts = append(parts, p.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool) {
+	found := func(what string) {
+		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: failure.PartTool})
+	}
+	for _, s := range r.Terms.Secrets {
+		if len(s) >= 6 && strings.Contains(text, s) {
+			found("a secret from the configuration")
+		}
+	}
+	for _, p := range secretPatterns {
+		if strings.Contains(text, p.hint) && p.re.MatchString(text) {
+			found(p.what)
+		}
+	}
+	if !isError {
+		return
+	}
+	for _, p := range internalPatterns {
+		if m := p.re.FindString(text); m != "" {
+			found(fmt.Sprintf("%s: %.80q", p.what, m))
+		}
+	}
+}
+
+type pattern struct {
+	hint string // must be in the text, to spare the regular expression
+	re   *regexp.Regexp
+	what string
+}
+
+var secretPatterns = []pattern{
+	{"sk-", regexp.MustCompile(`\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}`), "what looks like an API key"},
+	{"AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), "what looks like an API key"},
+	{"AKIA", regexp.MustCompile(`\bAKIA[A-Z0-9]{16}\b`), "what looks like an access key"},
+	{"gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{30,}`), "what looks like an access token"},
+	{"xox", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`), "what looks like an access token"},
+	{"PRIVATE KEY", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`), "a private key"},
+	{"eyJ", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`), "what looks like a token (JWT)"},
+}
+
+var internalPatterns = []pattern{
+	{"", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|\bat [\w$.<>]+\([\w.]+:\d+\)|panic: `), "a stack trace"},
+	{"", regexp.MustCompile(`https?://(?:localhost|127\.\d|10\.\d|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w.-]+\.(?:internal|local|svc|lan|intranet)\b)[^\s"']*`), "an inner address"},
+	{"", regexp.MustCompile(`(?:^|[\s"'(=:])(?:/(?:home|root|usr|var|etc|opt|srv|tmp|app|Users|private)/[\w./-]+|[A-Z]:\\[\w\\.-]+)`), "an absolute path"},
+	{"", regexp.MustCompile(`(?i)\b(?:select .+ from|insert into|update \w+ set|delete from) `), "a database query"},
+}
