@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire/rawjson"
+	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
 // ReadError reads the body of a failed attempt. Providers, gateways and proxies
@@ -14,8 +16,14 @@ import (
 // beginning.
 func ReadError(status int, body []byte) *APIError {
 	e := &APIError{Status: status}
-	if rawjson.Valid(body) {
-		c := rawjson.New(body)
+	text := body
+	if sse.Is("", body) {
+		s := sse.NewScanner(body)
+		event, _ := s.Next()
+		text = event.Data
+	}
+	if rawjson.Valid(text) {
+		c := rawjson.New(text)
 		e.read(&c)
 	}
 	if e.Type == "" {
@@ -25,6 +33,11 @@ func ReadError(status int, body []byte) *APIError {
 		e.Message = beginning(strings.TrimSpace(string(body)))
 	}
 	return e
+}
+
+// Unreadable is the error for a body that is no answer of the API at all.
+func Unreadable(api API, body []byte, what string) error {
+	return failure.Errorf(failure.Protocol, "%s: reading the answer: %s: %q", api, what, beginning(string(body)))
 }
 
 // longestExcerpt is how much of an unreadable error body is told.

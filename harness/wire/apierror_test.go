@@ -22,6 +22,7 @@ func TestReadError(t *testing.T) {
 		{"a text", `{"error":"no such model"}`, wire.APIError{Status: 529, Type: "http_529", Message: "no such model"}},
 		{"a bare message", `{"message":"Unauthorized","code":"bad_key"}`, wire.APIError{Status: 529, Type: "bad_key", Message: "Unauthorized"}},
 		{"a proxy's page", "<html>Bad gateway</html>\n", wire.APIError{Status: 529, Type: "http_529", Message: "<html>Bad gateway</html>"}},
+		{"an event", "event: error\ndata: {\"error\":{\"type\":\"t\",\"message\":\"m\"}}\n\n", wire.APIError{Status: 529, Type: "t", Message: "m"}},
 		{"nothing", "", wire.APIError{Status: 529, Type: "http_529"}},
 		{"a long page is shortened", strings.Repeat("x", 300), wire.APIError{Status: 529, Type: "http_529", Message: strings.Repeat("x", 200) + "…"}},
 	}
