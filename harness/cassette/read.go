@@ -1,0 +1,102 @@
+package cassette
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// Open reads the cassette at path. A missing file is of class world, one that
+// is no cassette of class cassette_invalid, with its place.
+func Open(path string) (*File, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failure.Errorf(failure.World, "%s: there is no cassette; record it with: retake record %s: %w", path, scenarioName(path), fs.ErrNotExist)
+	case err != nil:
+		return nil, failure.Errorf(failure.World, "%s: reading the cassette: %w", path, err)
+	}
+	return Read(data, path)
+}
+
+// Read reads a cassette from data; name stands in messages. The File keeps
+// data: the caller must not change it afterwards.
+func Read(data []byte, name string) (*File, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, invalid(name, 1, 1, "the file is empty, no cassette")
+	}
+	f, ok := readFast(data)
+	if !ok {
+		var err error
+		if f, err = readYAML(data, name); err != nil {
+			return nil, err
+		}
+	}
+	f.Name = name
+	if err := check(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// check holds both readers to the same rules about what an interaction needs.
+func check(f *File) error {
+	if len(f.Interactions) == 0 {
+		f.Warnings = append(f.Warnings, Warning{Text: "the cassette has no interactions"})
+	}
+	for i := range f.Interactions {
+		in := &f.Interactions[i]
+		var missing string
+		switch {
+		case in.Request.URL == "":
+			missing = "request url"
+		case in.Request.Method == "":
+			missing = "request method"
+		case in.Notes != nil && in.Notes.Transport != nil:
+			if !in.Notes.Transport.known() {
+				return invalid(f.Name, in.Line, 1, "interaction %d: unknown transport error %q", i+1, in.Notes.Transport.Kind)
+			}
+		case in.Response.Code == 0:
+			missing = "response code"
+		}
+		if missing != "" {
+			return invalid(f.Name, in.Line, 1, "interaction %d has no %s; the file may be cut off", i+1, missing)
+		}
+	}
+	return nil
+}
+
+func invalid(name string, line, column int, format string, args ...any) error {
+	return failure.Errorf(failure.CassetteInvalid, "%s:%d:%d: %s", name, max(line, 1), max(column, 1), fmt.Sprintf(format, args...))
+}
+
+// checkText refuses what cannot be YAML at all, before a parser puts it in its
+// own words.
+func checkText(data []byte, name string) error {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			line := 1 + bytes.Count(data[:i], []byte("\n"))
+			return invalid(name, line, i-bytes.LastIndexByte(data[:i], '\n'), "byte 0x%02x: this is a binary file, no cassette", data[i])
+		}
+		i += size
+	}
+	return nil
+}
+
+// scenarioName is the scenario that a cassette's path belongs to:
+// cassettes/<name>/<model>.yaml.
+func scenarioName(path string) string {
+	dir := filepath.ToSlash(filepath.Dir(path))
+	if _, name, ok := strings.Cut("/"+dir+"/", "/cassettes/"); ok && strings.Trim(name, "/") != "" {
+		return strings.Trim(name, "/")
+	}
+	return "NAME"
+}

@@ -1,0 +1,82 @@
+package cassette
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// Save writes f to path as a file of version 2, whole or not at all: into a
+// temporary file of the same folder, synced, then renamed. Missing folders are
+// made. A file at path that is no cassette is not written over, nor one of
+// version 1 (class cassette_invalid); what the system refuses is of class world.
+func Save(path string, f *File) error {
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	data, err := Encode(nil, f)
+	if err != nil {
+		return err
+	}
+	if err := writeWhole(path, data); err != nil {
+		return failure.Errorf(failure.World, "%s: writing the cassette: %w", path, err)
+	}
+	return nil
+}
+
+func replaceable(path string) error {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return failure.Errorf(failure.World, "%s: reading what is to be written over: %w", path, err)
+	}
+	before, err := Read(data, path)
+	if err != nil {
+		return failure.Errorf(failure.CassetteInvalid, "%w; it is not written over, remove it first", err)
+	}
+	if before.Version != 2 {
+		return failure.Errorf(failure.CassetteInvalid, "%s: the file is a cassette of version %d, which is read only; write to another file", path, before.Version)
+	}
+	return nil
+}
+
+func writeWhole(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp.Name())
+		}
+	}()
+	if _, err := temp.Write(data); err != nil {
+		return errors.Join(err, temp.Close())
+	}
+	if err := errors.Join(temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename last; file systems that cannot sync a folder are let be.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}
