@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // SetArgs gives the call the arguments that came as text, and tells what is
@@ -25,7 +26,7 @@ func SetArgs(b *wire.Block, text string, cut bool) (kind wire.ProblemKind, bad b
 		return wire.ProblemArgsCut, cut
 	}
 	raw := []byte(text)
-	if Valid(raw) {
+	if rawjson.Valid(raw) {
 		b.Args = jsontext.Value(raw)
 		return wire.ProblemArgsInvalid, !IsObject(raw)
 	}
@@ -91,94 +92,19 @@ func Value(n *int64) int64 {
 	return *n
 }
 
-// maxMessage bounds the text that is kept of an error body that is no JSON.
-const maxMessage = 400
-
-// ErrorBody reads the body of a failed request, whatever its shape:
-// {"error":{…}}, {"error":"text"}, {"message":…,"code":…}, {"detail":…}, an array
-// around one of them (Google), or no JSON at all. Its Type is then http-<status>.
-func ErrorBody(status int, body []byte) *wire.APIError {
-	body = bytes.TrimSpace(body)
-	if Valid(body) {
-		if IsArray(body) {
-			a := Elements(body)
-			body, _ = a.Next()
-		}
-		if e := Error(status, body); e != nil {
-			return e
-		}
-	}
-	text := body[:min(len(body), maxMessage)]
-	return &wire.APIError{Status: status, Type: "http-" + strconv.Itoa(status), Message: strings.ToValidUTF8(string(text), "")}
-}
-
-// Error reads the error that a valid JSON object tells of, nil when it tells of
-// none. A member "error" that is null, false or empty tells of none.
-func Error(status int, v jsontext.Value) *wire.APIError {
-	var inner, message, detail, code, kind jsontext.Value
-	for o := Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
-		switch string(name) {
-		case "error":
-			inner = value
-		case "message":
-			message = value
-		case "detail":
-			detail = value
-		case "code":
-			code = value
-		case "type":
-			kind = value
-		}
-	}
-	switch {
-	case IsObject(inner):
-		return errorObject(status, inner)
-	case IsString(inner) && !IsEmpty(inner):
-		return &wire.APIError{Status: status, Type: scalar(code), Message: TextOf(inner)}
-	case IsString(message):
-		return &wire.APIError{Status: status, Type: scalar(kind, code), Message: TextOf(message)}
-	case !IsEmpty(detail):
-		return &wire.APIError{Status: status, Type: scalar(kind, code), Message: scalar(detail)}
-	}
-	return nil
-}
-
-// InBody reads the error inside an answer of status 200. Only the member
-// "error" counts there: a message is the usual thing to find in an answer.
+// InBody reads the error inside an answer or event whose status is 200: its
+// member "error", an object or a text. A code that is a number is told as a
+// status is, http_400.
 func InBody(status int, v jsontext.Value) *wire.APIError {
-	switch inner := Get(v, "error"); {
-	case IsObject(inner):
-		return errorObject(status, inner)
-	case IsString(inner) && !IsEmpty(inner):
-		return &wire.APIError{Status: status, Message: TextOf(inner)}
+	inner := Get(v, "error")
+	if !IsObject(inner) && (!IsString(inner) || IsEmpty(inner)) {
+		return nil
 	}
-	return nil
-}
-
-func errorObject(status int, v jsontext.Value) *wire.APIError {
-	e := &wire.APIError{Status: status, Type: scalar(Get(v, "type"), Get(v, "code"), Get(v, "status"))}
-	e.Message = TextOf(Get(v, "message"))
-	if e.Type == "" && e.Message == "" {
-		e.Message = string(v)
+	e := wire.ReadError(status, inner)
+	if n := Int(Get(inner, "code")); n != nil && e.Type == "http_"+strconv.Itoa(status) {
+		e.Type = "http_" + strconv.FormatInt(*n, 10)
 	}
 	return e
-}
-
-// scalar is the first value that says something: a string's text, or whatever
-// else as written.
-func scalar(values ...jsontext.Value) string {
-	for _, v := range values {
-		if s, ok := Text(v); ok && s != "" {
-			return s
-		} else if !ok && !IsNull(v) {
-			return string(bytes.TrimSpace(v))
-		}
-	}
-	return ""
 }
 
 // AppendError appends an error body as OpenAI sends it.

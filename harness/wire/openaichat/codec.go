@@ -32,6 +32,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // Codec is the codec; its zero value is ready.
@@ -55,7 +56,7 @@ const (
 
 func object(what string, body []byte) error {
 	switch {
-	case !openai.Valid(body):
+	case !rawjson.Valid(body):
 		return failure.Errorf(failure.Protocol, "openai chat: reading %s: the body is not JSON", what)
 	case !openai.IsObject(body):
 		return failure.Errorf(failure.Protocol, "openai chat: reading %s: the body is JSON but no object", what)

@@ -1,7 +1,6 @@
 package openaichat
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,7 +29,7 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 			r.Params = append(r.Params, wire.Field{Name: string(name), Value: value})
 		}
 	}
-	slices.SortStableFunc(r.Params, func(a, b wire.Field) int { return cmp.Compare(a.Name, b.Name) })
+	wire.SortFields(r.Params)
 	return r, nil
 }
 

@@ -19,7 +19,7 @@ func (Codec) DecodeResponse(status int, contentType string, body []byte) (*wire.
 	stream := sse.Is(contentType, body) && !openai.IsObject(body)
 	switch {
 	case status >= 400 && !stream:
-		return &wire.Response{Err: openai.ErrorBody(status, body), Complete: true}, nil
+		return &wire.Response{Err: wire.ReadError(status, body), Complete: true}, nil
 	case stream:
 		return decodeStream(status, body)
 	}
@@ -40,7 +40,11 @@ func decodeJSON(status int, body []byte) (*wire.Response, error) {
 		a.member(r, string(name), value)
 	}
 	r.Err = openai.InBody(status, body)
-	if a.choices == nil && r.Err == nil {
+	switch {
+	case a.choices != nil:
+	case r.Err != nil:
+		return &wire.Response{Err: r.Err, Complete: true}, nil
+	default:
 		return nil, failure.Errorf(failure.Protocol, `openai chat: reading an answer: it has neither "choices" nor "error"`)
 	}
 	a.choose(r, status)

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -48,14 +49,17 @@ func decodeStream(status int, body []byte) (*wire.Response, error) {
 		switch {
 		case string(e.Data) == "[DONE]":
 			s.r.Complete = true
-		case openai.Valid(e.Data) && openai.IsObject(e.Data):
+		case rawjson.Valid(e.Data) && openai.IsObject(e.Data):
 			s.chunk(string(e.Name), e.Data)
 		default:
 			s.r.Problems = append(s.r.Problems, wire.Problem{Kind: wire.ProblemBadEvent, Block: -1, Detail: short(e.Data)})
 		}
 	}
-	if status >= 400 && s.r.Err == nil {
-		return &wire.Response{Err: openai.ErrorBody(status, body), Complete: true}, nil
+	if status >= 400 {
+		if s.r.Err == nil {
+			s.r.Err = wire.ReadError(status, body)
+		}
+		return &wire.Response{Err: s.r.Err, Complete: true}, nil
 	}
 	if !s.known {
 		return nil, failure.Errorf(failure.Protocol, "openai chat: reading a stream: none of its events is a chunk of a chat completion")
@@ -95,7 +99,7 @@ func (s *stream) chunk(event string, data jsontext.Value) {
 		}
 	}
 	if event == "error" && s.r.Err == nil {
-		s.fail(openai.Error(s.status, data))
+		s.fail(wire.ReadError(s.status, data))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // call accumulates one tool call of a stream.
@@ -66,7 +67,7 @@ func (s *stream) find(index int64, id, name string) *call {
 			continue
 		case id != "" && c.id != "" && c.id != id && (name != "" || index < 0):
 			continue
-		case id == "" && index < 0 && name != "" && c.name != "" && (c.object != nil || openai.Valid(c.args)):
+		case id == "" && index < 0 && name != "" && c.name != "" && (c.object != nil || rawjson.Valid(c.args)):
 			return s.begin(index)
 		}
 		return c
