@@ -1,11 +1,13 @@
 package scenario
 
 import (
+	"fmt"
 	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/transcript"
 	"github.com/retake-harness/retake/harness/wire"
@@ -45,8 +47,18 @@ type Scenario struct {
 	Replay    Replay
 	Expect    Expect
 
+	// Warnings are doubts that stop nothing, each with its place.
+	Warnings []string
+
 	// places finds the line of a part for messages and annotations.
-	places map[string]Place
+	places yamlwalk.Places
+}
+
+// Place is where the file says a part, written like expect.calls[1]; of a part
+// that it does not say, the nearest one around it.
+func (s *Scenario) Place(part string) Place {
+	p := s.places.Find(part)
+	return Place{s.File, p.Line, p.Column}
 }
 
 // Place is a position in a file; line and column count from 1.
@@ -54,6 +66,8 @@ type Place struct {
 	File         string
 	Line, Column int
 }
+
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
 // Turn is one thing that the user says.
 type Turn struct {
@@ -124,7 +138,7 @@ type Expect struct {
 	Golden     bool           // default true
 }
 
-// Range is min ≤ n ≤ max.
+// Range is Min ≤ n ≤ Max; a Max that the file does not say is [math.MaxInt].
 type Range struct{ Min, Max int }
 
 // Answer are checks of the final text.

@@ -1,0 +1,83 @@
+// Package scenario reads the specifications below scenarios/. This comment is
+// the manual for them.
+//
+// A scenario is one YAML file that shows one behaviour of an agent. Its name is
+// its path without .yaml: scenarios/travel/umbrella.yaml is travel/umbrella.
+//
+//	why: The critical path, two look-ups and then one that needs both.
+//	owner: travel-team
+//	labels: [smoke, travel]
+//	inputs: {home: Greenwich}
+//	system: You plan the day of a person who lives in ${home}.
+//	task: When do I have to leave for my meeting, and do I need an umbrella?
+//	model: claude-opus-4-8
+//	expect:
+//	  stop: done
+//	  calls:
+//	    - tool: get_weather
+//	      args: {city: London, date: {date: 2026-07-14}}
+//	    - get_travel_time
+//	  answer: {contains: ["14:00"]}
+//
+// # What must be there
+//
+// why says what the scenario shows, owner who acts when it fails, and task (or
+// turns, for more than one) what the user says. A model is named here, or by
+// default_models in retake.yaml. Every field, with its meaning, is in
+// scenario.schema.json beside this file; an editor shows it after the first line
+//
+//	# yaml-language-server: $schema=…/scenario.schema.json
+//
+// # Inputs
+//
+// ${name} in system, task and turns is replaced by the input of that name. An
+// unknown placeholder is an error, and so is an input that nothing uses. $${ is
+// a literal ${.
+//
+// # Tools
+//
+// A file tools.yaml beside the scenario (or the one that tools_from names,
+// relative to the scenario's folder) has declarations for several scenarios:
+//
+//	tools:
+//	  - name: book_table
+//	    description: Books a table. Only after the user has confirmed.
+//	    input: {type: object, properties: {guests: {type: integer}, key: {type: string}}, required: [guests], additionalProperties: false}
+//	    effect: write
+//	    key: {field: key, from: host}
+//	    timeout: 10s
+//	    retry: {attempts: 3, backoff: 500ms}
+//	    approval: true
+//
+// A scenario without tools has all of them; tools: [a, b] picks some by name,
+// and may hold declarations of its own among the names; tools: [] is none. A
+// tool that does not say effect: read counts as a write. Schemas are compiled
+// when the file is read; they may refer to nothing outside themselves.
+//
+// # Expectations
+//
+// Only what is written is checked, besides outcome (completed), the golden file
+// (golden: false turns it off) and the contract, which always is. calls lists
+// the tool calls in order; calls: {match: unordered, list: […]} (or subset,
+// superset) holds them otherwise. An entry is a tool's name, or
+//
+//	tool: create_order
+//	args: {sku: A-17, note: {contains: gift}, amount: {number: 12.5, tolerance: 0.01}}
+//	args_match: superset
+//
+// An argument is a value, or one matcher: {date: 2026-07-14}, {contains: text},
+// {regexp: expression}, {number: n, tolerance: d}. A value that looks like a
+// matcher is written {equals: value}. undeclared: true is for a call of a tool
+// that the scenario does not declare.
+//
+// # YAML
+//
+// Unknown fields and fields given twice are errors. Values that are passed
+// through (params, arguments, schemas) become JSON by their written text: 12.50
+// stays 12.50, 2026-07-14 and 14:00 are texts. true, false, null and numbers in
+// JSON's spelling are such; a word that other YAML readers take for a number or
+// a truth value (017, .5, 0x1F, True, ~) is an error until it is quoted or
+// spelled as JSON does. Anchors and aliases may be used, merge keys (<<) and
+// tags may not. A file is UTF-8, with or without a byte order mark, its lines
+// end in LF or CRLF.
+package scenario

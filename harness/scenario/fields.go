@@ -1,0 +1,243 @@
+package scenario
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// written is a scenario as it is written; positions stay where a later check needs
+// them.
+type written struct {
+	why, owner, rollback string
+	labels               []string
+	inputs               []yamlwalk.Entry[string]
+	system               []text
+	task                 text
+	turns                []text
+	model                text
+	models               []text
+	api                  wire.API
+	stream               bool
+	maxTokens            int
+	params               []yamlwalk.Entry[yamlwalk.Tree]
+	toolsFrom            text
+	tools                []item // nil: the field is not there
+	toolChoice           choice
+	parallel             *bool
+	guard                []block
+	limits               Limits
+	giveUp               GiveUp
+	onPartial            OnPartial
+	replay               Replay
+	expect               expect
+}
+
+type text = yamlwalk.Located[string]
+
+type choice struct {
+	mode wire.ChoiceMode
+	tool text
+	at   yamlwalk.Pos
+}
+
+type block struct {
+	tool   text
+	reason string
+}
+
+type expect struct {
+	outcome    string
+	stop       wire.Stop
+	stopRaw    string
+	iterations *Range
+	toolCalls  *Range
+	calls      *calls
+	answer     answer
+	effects    []yamlwalk.Entry[int]
+	tokens     *int64
+	cost       *float64
+	latency    *time.Duration
+	golden     *bool
+}
+
+type answer struct {
+	equals   *string
+	contains []string
+	regexp   *regexp.Regexp
+	schema   *yamlwalk.Tree
+}
+
+// Forms of names.
+var (
+	labelForm   = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+	inputForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	toolForm    = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
+	pointerForm = regexp.MustCompile(`^(/([^~/]|~[01])*)+$`)
+)
+
+// outcomes are the ways a run may be expected to end.
+var outcomes = []string{
+	"completed",
+	string(failure.Truncated), string(failure.Refused), string(failure.Malformed),
+	string(failure.EmptyResponse), string(failure.UnknownStop), string(failure.DuplicateCall),
+	string(failure.IterationCap), string(failure.PauseCap), string(failure.RepeatedCall),
+	string(failure.TokenBudget), string(failure.CallBudget), string(failure.TimeBudget),
+	string(failure.PartialFailed),
+	string(failure.Transport), string(failure.Timeout), string(failure.RateLimited),
+	string(failure.Overloaded), string(failure.ServerError), string(failure.ClientError),
+	string(failure.Unauthorized), string(failure.Protocol),
+	string(failure.ToolInvalidArguments), string(failure.ToolBlocked), string(failure.ToolNotApproved),
+	string(failure.ToolFailed), string(failure.ToolUnavailable), string(failure.ToolTimeout),
+	string(failure.ToolBadOutput), string(failure.UnknownTool), string(failure.Agent),
+}
+
+// spec is the table of a scenario file.
+var spec = yamlwalk.Object[written]{
+	Is: "a scenario",
+	Fields: []yamlwalk.Field[written]{
+		yamlwalk.Must("why", "say what this scenario is there to show. One behaviour, in a sentence.", yamlwalk.Text(), func(f *written) *string { return &f.why }),
+		yamlwalk.Must("owner", "name the person or team that acts when it fails.", yamlwalk.Text(), func(f *written) *string { return &f.owner }),
+		yamlwalk.F("labels", "Words to select scenarios by.", yamlwalk.List(yamlwalk.Pattern("a label of letters, digits and _ . : -", labelForm)), func(f *written) *[]string { return &f.labels }),
+		yamlwalk.F("rollback", "How to go back when the change under test has to be reverted.", yamlwalk.Text(), func(f *written) *string { return &f.rollback }),
+		yamlwalk.F("inputs", "Declared inputs. ${name} in system, task and turns is replaced by the value; $${ is a literal ${.", yamlwalk.Entries("texts", inputForm, yamlwalk.Written()), func(f *written) *[]yamlwalk.Entry[string] { return &f.inputs }),
+		yamlwalk.F("system", "The system text, or a list of them.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.system }),
+		yamlwalk.F("task", "What the user asks; turns is for more than one turn.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.task }),
+		yamlwalk.F("turns", "What the user says, turn by turn.", yamlwalk.OneOrMore(turn), func(f *written) *[]text { return &f.turns }),
+		yamlwalk.F("model", "The model version to run. Without model and models, the configuration's default_models.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.model }),
+		yamlwalk.F("models", "Model versions to run, one after the other.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.models }),
+		yamlwalk.F("api", "The wire protocol, where it is not the one that the configuration gives the model.", APIs(), func(f *written) *wire.API { return &f.api }),
+		yamlwalk.F("stream", "Asks for the answer as a stream.", yamlwalk.Bool(), func(f *written) *bool { return &f.stream }),
+		yamlwalk.F("max_tokens", "Limit of one answer. Left out, none is sent.", yamlwalk.Int(1), func(f *written) *int { return &f.maxTokens }),
+		yamlwalk.F("params", "Further top-level fields of the request, passed through as written.", yamlwalk.Entries("request fields", nil, yamlwalk.JSON()), func(f *written) *[]yamlwalk.Entry[yamlwalk.Tree] { return &f.params }),
+		yamlwalk.F("tools_from", "The shared file of tools, relative to the scenario's folder. Left out, tools.yaml beside the scenario if there is one.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.toolsFrom }),
+		yamlwalk.F("tools", "Tools, each a name from the shared file or a declaration. Left out, all of the shared file.", yamlwalk.List(toolItem), func(f *written) *[]item { return &f.tools }),
+		yamlwalk.F("tool_choice", "How freely the model may call: auto, any, none, or {tool: name}.", toolChoice, func(f *written) *choice { return &f.toolChoice }),
+		yamlwalk.F("parallel_tool_calls", "Allows several calls in one turn; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(f *written) **bool { return &f.parallel }),
+		yamlwalk.F("guard", "Tools that are refused by policy, each with the reason.", yamlwalk.List(guard.Kind()), func(f *written) *[]block { return &f.guard }),
+		yamlwalk.F("limits", "Budgets of a run. Left out, the configuration's.", LimitFields(), func(f *written) *Limits { return &f.limits }),
+		yamlwalk.F("give_up", "When the loop stops by itself.", giveUp.Kind(), func(f *written) *GiveUp { return &f.giveUp }),
+		yamlwalk.F("on_partial", "What happens when one of several parallel calls fails: report tells the model and goes on, stop ends the run.", yamlwalk.Enum(PartialReport, PartialStop), func(f *written) *OnPartial { return &f.onPartial }),
+		yamlwalk.F("replay", "How requests find their recordings.", replay.Kind(), func(f *written) *Replay { return &f.replay }),
+		yamlwalk.F("expect", "What must hold at the end.", expectation.Kind(), func(f *written) *expect { return &f.expect }),
+	},
+	ExactlyOne: [][]string{{"task", "turns"}},
+	AtMostOne:  [][]string{{"model", "models"}},
+}
+
+// APIs is the kind of a wire protocol's name.
+func APIs() yamlwalk.Kind[wire.API] {
+	return yamlwalk.Enum(wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate)
+}
+
+var turn = yamlwalk.Either("a text or {user: text}", yamlwalk.At(yamlwalk.Text()), yamlwalk.Object[text]{
+	Is: "a turn",
+	Fields: []yamlwalk.Field[text]{
+		yamlwalk.Must("user", "what the user says.", yamlwalk.At(yamlwalk.Text()), func(t *text) *text { return t }),
+	},
+}.Kind())
+
+var toolChoice = yamlwalk.Either("auto, any, none or {tool: name}",
+	yamlwalk.Map(yamlwalk.Enum(wire.ChoiceAuto, wire.ChoiceAny, wire.ChoiceNone), func(v yamlwalk.Value, m wire.ChoiceMode) (choice, bool) {
+		return choice{mode: m, at: v.Pos()}, true
+	}),
+	yamlwalk.Object[choice]{
+		Is: "a tool choice",
+		Fields: []yamlwalk.Field[choice]{
+			yamlwalk.Must("tool", "name the one tool that must be called.", yamlwalk.At(yamlwalk.Text()), func(c *choice) *text { return &c.tool }),
+		},
+		Check: func(v yamlwalk.Value, c *choice) { c.mode, c.at = wire.ChoiceTool, v.Pos() },
+	}.Kind())
+
+var guard = yamlwalk.Object[block]{
+	Is: "a block",
+	Fields: []yamlwalk.Field[block]{
+		yamlwalk.Must("tool", "name the tool.", yamlwalk.At(yamlwalk.Text()), func(b *block) *text { return &b.tool }),
+		yamlwalk.Must("reason", "say why, as the model is told.", yamlwalk.Text(), func(b *block) *string { return &b.reason }),
+	},
+}
+
+// LimitFields is the kind of a set of limits; the configuration has it too.
+func LimitFields() yamlwalk.Kind[Limits] {
+	return yamlwalk.Object[Limits]{
+		Is: "limits",
+		Fields: []yamlwalk.Field[Limits]{
+			yamlwalk.F("iterations", "Model turns; default 10.", yamlwalk.Int(1), func(l *Limits) *int { return &l.Iterations }),
+			yamlwalk.F("tokens", "Tokens of all turns together; default no limit.", yamlwalk.Int[int64](1), func(l *Limits) *int64 { return &l.Tokens }),
+			yamlwalk.F("tool_calls", "Tool calls; default no limit.", yamlwalk.Int(1), func(l *Limits) *int { return &l.ToolCalls }),
+			yamlwalk.F("time", "Time of the whole run on its own clock; default no limit.", yamlwalk.Duration(), func(l *Limits) *time.Duration { return &l.Time }),
+			yamlwalk.F("parallel", "Tool calls at once; default 8.", yamlwalk.Int(1), func(l *Limits) *int { return &l.Parallel }),
+		},
+	}.Kind()
+}
+
+var giveUp = yamlwalk.Object[GiveUp]{
+	Is: "stop criteria",
+	Fields: []yamlwalk.Field[GiveUp]{
+		yamlwalk.F("repeated_calls", "The same call with the same arguments this often; default 3.", yamlwalk.Int(1), func(g *GiveUp) *int { return &g.RepeatedCalls }),
+		yamlwalk.F("pauses", "Continuations of a paused turn; default 5.", yamlwalk.Int(1), func(g *GiveUp) *int { return &g.Pauses }),
+		yamlwalk.F("tool_errors", "Tool errors in a run; default no limit.", yamlwalk.Int(1), func(g *GiveUp) *int { return &g.ToolErrors }),
+	},
+}
+
+var replay = yamlwalk.Object[Replay]{
+	Is: "a replay mode",
+	Fields: []yamlwalk.Field[Replay]{
+		yamlwalk.F("match", "normalised compares what a request means, strict its body as JSON, sequence only counts.", yamlwalk.Enum(MatchNormalised, MatchStrict, MatchSequence), func(r *Replay) *Match { return &r.Match }),
+		yamlwalk.F("ignore", "JSON pointers into the request's body that do not count; * stands for any member or element.", yamlwalk.List(yamlwalk.Pattern("a JSON pointer like /metadata/user_id", pointerForm)), func(r *Replay) *[]string { return &r.Ignore }),
+	},
+}
+
+var expectation = yamlwalk.Object[expect]{
+	Is: "expectations",
+	Fields: []yamlwalk.Field[expect]{
+		yamlwalk.F("outcome", "How the run must end: completed (default), or the failure class.", yamlwalk.Enum(outcomes...), func(e *expect) *string { return &e.outcome }),
+		yamlwalk.F("stop", "The last turn's stop reason, in neutral words.", yamlwalk.Enum(wire.StopDone, wire.StopToolCalls, wire.StopTruncated, wire.StopPaused, wire.StopRefused, wire.StopMalformed, wire.StopUnknown), func(e *expect) *wire.Stop { return &e.stop }),
+		yamlwalk.F("stop_raw", "The last turn's stop reason, in the provider's words.", yamlwalk.Text(), func(e *expect) *string { return &e.stopRaw }),
+		yamlwalk.F("iterations", "Model turns: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.iterations }),
+		yamlwalk.F("tool_calls", "Tool calls: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.toolCalls }),
+		yamlwalk.F("calls", "The tool calls: a list in order, or {match, list}.", yamlwalk.Optional(expectedCalls), func(e *expect) **calls { return &e.calls }),
+		yamlwalk.F("answer", "Checks of the final text.", answerFields.Kind(), func(e *expect) *answer { return &e.answer }),
+		yamlwalk.F("effects", "How many effects each tool has, by the ledger.", yamlwalk.Entries("numbers of effects", nil, yamlwalk.Int(0)), func(e *expect) *[]yamlwalk.Entry[int] { return &e.effects }),
+		yamlwalk.F("tokens", "Tokens of all turns together, at most.", atMost(yamlwalk.Int[int64](0)), func(e *expect) **int64 { return &e.tokens }),
+		yamlwalk.F("cost", "Cost in US dollars, at most.", atMost(yamlwalk.Number(new(float64))), func(e *expect) **float64 { return &e.cost }),
+		yamlwalk.F("latency", "Time on the run's clock, at most.", atMost(yamlwalk.Duration()), func(e *expect) **time.Duration { return &e.latency }),
+		yamlwalk.F("golden", "Compares the transcript with the golden file; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(e *expect) **bool { return &e.golden }),
+	},
+}
+
+// atMost is {max: …}.
+func atMost[V any](k yamlwalk.Kind[V]) yamlwalk.Kind[*V] {
+	return yamlwalk.Optional(yamlwalk.Object[V]{
+		Is: "a bound",
+		Fields: []yamlwalk.Field[V]{
+			yamlwalk.Must("max", "the most that is allowed.", k, func(v *V) *V { return v }),
+		},
+	}.Kind())
+}
+
+var answerFields = yamlwalk.Object[answer]{
+	Is: "checks of the answer",
+	Fields: []yamlwalk.Field[answer]{
+		yamlwalk.F("equals", "The whole text.", yamlwalk.Optional(yamlwalk.Written()), func(a *answer) **string { return &a.equals }),
+		yamlwalk.F("contains", "A text in it, or a list of them.", yamlwalk.OneOrMore(yamlwalk.Written()), func(a *answer) *[]string { return &a.contains }),
+		yamlwalk.F("regexp", "A regular expression (Go's syntax) that it matches somewhere.", expression, func(a *answer) **regexp.Regexp { return &a.regexp }),
+		yamlwalk.F("schema", "A JSON Schema that the text, read as JSON, fits.", yamlwalk.Optional(yamlwalk.JSONObject()), func(a *answer) **yamlwalk.Tree { return &a.schema }),
+	},
+}
+
+var (
+	specKind     = spec.Kind()
+	toolFileKind = toolFile.Kind()
+)
+
+// JSONSchema describes a scenario file for editors.
+func JSONSchema() ([]byte, error) { return yamlwalk.Describe("A retake scenario", specKind) }
+
+// ToolsJSONSchema describes a shared file of tools for editors.
+func ToolsJSONSchema() ([]byte, error) {
+	return yamlwalk.Describe("Tools of retake scenarios", toolFileKind)
+}
