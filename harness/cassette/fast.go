@@ -35,7 +35,12 @@ type fastReader struct {
 	header []Field // scratch
 }
 
-const atEnd = -1
+// Columns that no line has.
+const (
+	atEnd   = -1 // behind the last line
+	broken  = -2 // after a failure
+	nowhere = -3 // of a mapping that cannot be read; no line ever matches it
+)
 
 // enter looks at the line at pos.
 func (r *fastReader) enter() {
@@ -63,7 +68,7 @@ func (r *fastReader) next(p int) {
 // fail makes every loop end: no mapping has its column.
 func (r *fastReader) fail() {
 	r.failed = true
-	r.col = -2
+	r.col = broken
 }
 
 // key reads the key at the current column and gives the position of its value;
@@ -96,13 +101,14 @@ func keyByte(c byte) bool {
 // inside goes to the lines below a key and gives their column, which lies
 // deeper than the key's.
 func (r *fastReader) inside(value, parent int) (column int) {
-	if r.data[value] != '\n' {
+	if r.failed || r.data[value] != '\n' {
 		r.fail()
-		return r.col
+		return nowhere
 	}
 	r.next(value + 1)
 	if r.col <= parent {
 		r.fail()
+		return nowhere
 	}
 	return r.col
 }
@@ -144,7 +150,7 @@ func (r *fastReader) interactions(value int, f *File) {
 	if r.emptyFlow(value, "[]") {
 		return
 	}
-	if r.data[value] != '\n' {
+	if r.failed || r.data[value] != '\n' {
 		r.fail()
 		return
 	}
@@ -163,8 +169,11 @@ func (r *fastReader) interactions(value int, f *File) {
 
 // item tells whether the current line is an element at the column dash.
 func (r *fastReader) item(dash int) bool {
+	if r.failed || r.col < 0 || r.col != dash {
+		return false
+	}
 	p := r.pos + r.col
-	return r.col == dash && r.data[p] == '-' && r.data[p+1] == ' '
+	return r.data[p] == '-' && r.data[p+1] == ' '
 }
 
 func (r *fastReader) interaction(in *Interaction) {
@@ -346,7 +355,7 @@ func containsName(names [][]byte, name []byte) bool {
 
 // values reads the elements below a key; they may stand at the key's column.
 func (r *fastReader) values(value, parent int, name string) {
-	if r.data[value] != '\n' {
+	if r.failed || r.data[value] != '\n' {
 		r.fail()
 		return
 	}

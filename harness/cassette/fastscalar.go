@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -120,10 +121,16 @@ func isNull(b []byte) bool {
 	return false
 }
 
+// indicators begin something else than a plain scalar.
+const indicators = " \t-?:,[]{}#&*!|>'\"%@`"
+
 // isPlain tells whether a whole line is a plain scalar.
 func isPlain(line []byte) bool {
 	first, last := line[0], line[len(line)-1]
-	if !keyByte(first) && first != '/' && first < 0x80 || first == '-' && (len(line) == 1 || !keyByte(line[1])) {
+	if strings.IndexByte(indicators, first) >= 0 && (first != '-' || len(line) == 1 || !keyByte(line[1])) {
+		return false
+	}
+	if string(line) == "~" || string(line) == "<<" {
 		return false
 	}
 	if last == ' ' || last == ':' || bytes.IndexByte(line, '\t') >= 0 {
@@ -339,14 +346,19 @@ func hexEscape(b []byte, digits int) (rune, int) {
 	return rune(v), 1 + digits
 }
 
-// binary reads base64 in a literal block.
+// binary reads base64, on the line or in a literal block.
 func (r *fastReader) binary(line []byte, end, parent int) []byte {
-	indicators, ok := bytes.CutPrefix(line, []byte("!!binary |"))
-	if !ok {
+	encoded, ok := bytes.CutPrefix(line, []byte("!!binary "))
+	switch {
+	case !ok || len(encoded) == 0:
 		r.fail()
-		return nil
+	case encoded[0] == '|':
+		encoded = r.literal(encoded[1:], end, parent)
+	case !isPlain(encoded) || isNull(encoded):
+		r.fail()
+	default:
+		r.next(end + 1)
 	}
-	encoded := r.literal(indicators, end, parent)
 	if r.failed {
 		return nil
 	}

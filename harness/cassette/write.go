@@ -208,7 +208,7 @@ func (e *encoder) scalar(s string) {
 		e.out = append(e.out, "!!binary |\n"...)
 		e.indent(valueColumn + 4)
 		e.out = base64.StdEncoding.AppendEncode(e.out, []byte(s))
-	case s != "" && len(s) < 200 && isPlain([]byte(s)) && !needsQuotes(s) && isASCIIText([]byte(s)):
+	case s != "" && len(s) < 200 && (keyByte(s[0]) || s[0] == '/') && isPlain([]byte(s)) && !needsQuotes(s) && isASCIIText([]byte(s)):
 		e.out = append(e.out, s...)
 	default:
 		e.quoted(s)
