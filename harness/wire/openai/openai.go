@@ -97,16 +97,6 @@ func (a *Array) Next() (value jsontext.Value, ok bool) {
 	return a.c.Value(), true
 }
 
-// Count is the number of elements of an array.
-func Count(v []byte) int {
-	n := 0
-	for a := Elements(v); ; n++ {
-		if _, ok := a.Next(); !ok {
-			return n
-		}
-	}
-}
-
 // Get is the last member of that name, nil when there is none.
 func Get(v []byte, name string) (found jsontext.Value) {
 	for o := Members(v); ; {

@@ -1,13 +1,12 @@
 package openaichat
 
 import (
-	"slices"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // DecodeRequest reads a request body; the path says nothing here.
@@ -16,16 +15,16 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 		return nil, err
 	}
 	r := &wire.Request{}
-	for o := openai.Members(body); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
+	c := rawjson.New(body)
+	for c.Object(); c.More(); {
+		name := c.Name()
+		if string(name) == "messages" && c.Kind() == '[' {
+			if err := decodeMessages(r, &c); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		held, err := member(r, string(name), value)
-		if err != nil {
-			return nil, err
-		}
-		if !held {
+		if value := c.Value(); !member(r, name, value) {
 			r.Params = append(r.Params, wire.Field{Name: string(name), Value: value})
 		}
 	}
@@ -34,62 +33,54 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 }
 
 // member puts one top-level member into its field; false when none holds it.
-func member(r *wire.Request, name string, value jsontext.Value) (held bool, err error) {
-	switch name {
+func member(r *wire.Request, name []byte, value jsontext.Value) (held bool) {
+	switch string(name) {
 	case "model":
 		r.Model = openai.TextOf(value)
-		return r.Model != "", nil
-	case "messages":
-		if !openai.IsArray(value) {
-			return false, nil
-		}
-		r.Messages, err = decodeMessages(value)
-		return true, err
+		return r.Model != ""
 	case "tools":
 		r.Tools = decodeTools(value)
-		return len(r.Tools) > 0, nil
+		return len(r.Tools) > 0
 	case "tool_choice":
-		return decodeChoice(&r.ToolChoice, value), nil
+		return decodeChoice(&r.ToolChoice, value)
 	case "parallel_tool_calls":
 		r.ToolChoice.NoParallel = string(value) == "false"
-		return r.ToolChoice.NoParallel, nil
+		return r.ToolChoice.NoParallel
 	case "max_tokens":
 		n := openai.Int(value)
 		if n == nil || *n <= 0 || *n > 1<<31 {
-			return false, nil
+			return false
 		}
 		r.MaxTokens = int(*n)
-		return true, nil
+		return true
 	case "stream":
 		r.Stream = string(value) == "true"
-		return r.Stream, nil
+		return r.Stream
 	}
-	return false, nil
+	return false
 }
 
-func decodeMessages(v jsontext.Value) ([]wire.Message, error) {
-	out := make([]wire.Message, 0, openai.Count(v))
+// decodeMessages walks the list of messages in one pass.
+func decodeMessages(r *wire.Request, c *rawjson.Cursor) error {
+	r.Messages = nil
 	results := false // whether the last message holds results
-	for a, i := openai.Elements(v), 0; ; i++ {
-		m, ok := a.Next()
-		if !ok {
-			return out, nil
-		}
-		if !openai.IsObject(m) {
-			return nil, failure.Errorf(failure.Protocol, "openai chat: reading a request: messages[%d] is no object", i)
+	for c.Array(); c.More(); {
+		if c.Kind() != '{' {
+			return failure.Errorf(failure.Protocol, "openai chat: reading a request: messages holds %.40q, which is no object", c.Value())
 		}
 		var raw rawMessage
-		raw.read(m)
+		raw.walk(c)
 		if !raw.isResult() {
-			out, results = append(out, raw.message()), false
+			r.Messages, results = append(r.Messages, raw.message()), false
 			continue
 		}
 		if !results {
-			out, results = append(out, wire.Message{Role: wire.RoleUser}), true
+			r.Messages, results = append(r.Messages, wire.Message{Role: wire.RoleUser}), true
 		}
-		last := &out[len(out)-1]
+		last := &r.Messages[len(r.Messages)-1]
 		last.Blocks = append(last.Blocks, raw.result())
 	}
+	return nil
 }
 
 // rawMessage has the members of a message as written.
@@ -101,12 +92,10 @@ type rawMessage struct {
 	thought                             string
 }
 
-func (m *rawMessage) read(v jsontext.Value) {
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+func (m *rawMessage) walk(c *rawjson.Cursor) {
+	for c.Object(); c.More(); {
+		name := c.Name()
+		value := c.Value()
 		switch string(name) {
 		case "role":
 			m.role = role(value)
@@ -228,7 +217,6 @@ func (m *rawMessage) turn() []wire.Block {
 		m.extra.Add("tool_calls", calls)
 		return out
 	}
-	out = slices.Grow(out, openai.Count(calls))
 	for a := openai.Elements(calls); ; {
 		v, ok := a.Next()
 		if !ok {
@@ -254,7 +242,7 @@ func decodeParts(v jsontext.Value) []wire.Block {
 	if v == nil {
 		return nil
 	}
-	out := make([]wire.Block, 0, openai.Count(v))
+	var out []wire.Block
 	for a := openai.Elements(v); ; {
 		part, ok := a.Next()
 		if !ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -135,7 +136,10 @@ func (a *answer) choose(r *wire.Response, status int) {
 // turn reads the message of an answer.
 func (a *answer) turn(r *wire.Response, v jsontext.Value) {
 	var m rawMessage
-	m.read(v)
+	if openai.IsObject(v) {
+		c := rawjson.New(v)
+		m.walk(&c)
+	}
 	var blocks []wire.Block
 	if raw := m.reasoning.Object(); raw != nil {
 		blocks = append(blocks, wire.Block{Kind: wire.KindReasoning, Text: m.thought, Raw: raw})

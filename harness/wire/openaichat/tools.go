@@ -9,9 +9,6 @@ import (
 
 func decodeTools(v jsontext.Value) []wire.Tool {
 	var out []wire.Tool
-	if n := openai.Count(v); n > 0 {
-		out = make([]wire.Tool, 0, n)
-	}
 	for a := openai.Elements(v); ; {
 		t, ok := a.Next()
 		if !ok {
