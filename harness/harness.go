@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -48,7 +49,7 @@ type Env struct {
 func (e *Env) Task() string { return e.Scenario.Turns[0].User }
 
 // Retry is the policy for model calls. Retries are made in one place, the
-// agent's loop; an SDK's own should be switched off.
+// agent's loop; an SDK's own should be switched off. In Env no field is zero.
 type Retry struct {
 	Attempts      int           // all tries of one call together; 0 counts as 3
 	Backoff       time.Duration // before the second try, doubled each time; 0: 500 ms
@@ -62,6 +63,26 @@ type Outcome struct {
 	Class      failure.Class // "" when the task was completed
 	Detail     string        // one sentence for a person
 	Answer     string        // the final text
+	Tokens     *int64        // what the agent believes to have used; nil when it does not count
 	Stop       wire.Stop     // the last turn's
 	Iterations int           // model turns; 0 lets the harness count them on the wire
+}
+
+// The policy where the configuration is silent.
+const (
+	defaultAttempts      = 3
+	defaultBackoff       = 500 * time.Millisecond
+	defaultMaxBackoff    = 8 * time.Second
+	defaultRetryAfterCap = time.Minute
+	defaultTimeout       = 10 * time.Minute
+)
+
+func (r Retry) withDefaults() Retry {
+	return Retry{
+		Attempts:      cmp.Or(r.Attempts, defaultAttempts),
+		Backoff:       cmp.Or(r.Backoff, defaultBackoff),
+		MaxBackoff:    cmp.Or(r.MaxBackoff, defaultMaxBackoff),
+		RetryAfterCap: cmp.Or(r.RetryAfterCap, defaultRetryAfterCap),
+		Timeout:       cmp.Or(r.Timeout, defaultTimeout),
+	}
 }

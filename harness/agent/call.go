@@ -14,15 +14,6 @@ import (
 	"github.com/retake-harness/retake/harness/wire"
 )
 
-// The policy where the configuration is silent.
-const (
-	defaultAttempts      = 3
-	defaultBackoff       = 500 * time.Millisecond
-	defaultMaxBackoff    = 8 * time.Second
-	defaultRetryAfterCap = time.Minute
-	defaultTimeout       = 10 * time.Minute
-)
-
 // call makes one model call: the request, and again while the error is one that
 // may pass. It is the only place in the loop that retries.
 func (r *run) call(ctx context.Context) (*wire.Response, error) {
@@ -31,28 +22,21 @@ func (r *run) call(ctx context.Context) (*wire.Response, error) {
 		return nil, failure.Errorf(failure.Malformed, "the conversation cannot be sent on: %w", err)
 	}
 	r.buf = body
-	attempts := positive(r.env.Retry.Attempts, defaultAttempts)
-	backoff := positive(r.env.Retry.Backoff, defaultBackoff)
+	policy := r.env.Retry
+	backoff := policy.Backoff
 	for n := 1; ; n++ {
 		resp, wait, err := r.attempt(ctx, body)
-		if err == nil || n >= attempts || !retryable(failure.Of(err)) {
+		if err == nil || n >= policy.Attempts || !retryable(failure.Of(err)) {
 			return resp, err
 		}
-		if wait > positive(r.env.Retry.RetryAfterCap, defaultRetryAfterCap) {
+		if wait > policy.RetryAfterCap {
 			return nil, failure.Errorf(failure.RateLimited, "the provider asks to wait %v, more than the policy allows: %w", wait, err)
 		}
 		if err := clock.Sleep(ctx, max(wait, backoff)); err != nil {
 			return nil, err
 		}
-		backoff = min(backoff*2, positive(r.env.Retry.MaxBackoff, defaultMaxBackoff))
+		backoff = min(backoff*2, policy.MaxBackoff)
 	}
-}
-
-func positive[T int | time.Duration](v, otherwise T) T {
-	if v > 0 {
-		return v
-	}
-	return otherwise
 }
 
 // retryable tells the classes of errors that may pass by themselves.
@@ -68,7 +52,7 @@ func retryable(c failure.Class) bool {
 // attempt is one HTTP request. wait is what the answer asks to wait before the
 // next one.
 func (r *run) attempt(ctx context.Context, body []byte) (resp *wire.Response, wait time.Duration, err error) {
-	ctx, cancel := clock.WithTimeout(ctx, positive(r.env.Retry.Timeout, defaultTimeout))
+	ctx, cancel := clock.WithTimeout(ctx, r.env.Retry.Timeout)
 	defer cancel()
 	req, err := r.httpRequest(ctx, body)
 	if err != nil {

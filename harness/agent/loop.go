@@ -161,7 +161,8 @@ func (r *run) finish(resp *wire.Response) harness.Outcome {
 }
 
 func (r *run) end(class failure.Class, stop wire.Stop, detail string) harness.Outcome {
-	return harness.Outcome{Class: class, Stop: stop, Detail: detail, Iterations: r.iterations}
+	tokens := r.tokens
+	return harness.Outcome{Class: class, Stop: stop, Detail: detail, Iterations: r.iterations, Tokens: &tokens}
 }
 
 func first(words []string) string {

@@ -83,8 +83,9 @@ type ToolAttempt struct {
 	Reached bool   // the executor was called
 }
 
-// When implements Event.
-func (e *ToolAttempt) When() (time.Duration, int) { return e.At, e.Ordinal }
+// When implements Event: attempts of the same time are in the order of their
+// calls.
+func (e *ToolAttempt) When() (time.Duration, int) { return e.At, e.Call }
 
 // ToolCall is a whole tool call: what the agent asked and what it was told.
 // Writer: the tool runner.

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"errors"
+
+	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// partOf is the part that has to act on an outcome of that class.
+func partOf(c failure.Class) failure.Part {
+	switch c {
+	case failure.Transport, failure.Timeout, failure.RateLimited, failure.Overloaded, failure.ServerError,
+		failure.Unauthorized, failure.Protocol, failure.Truncated, failure.Refused, failure.Malformed,
+		failure.EmptyResponse, failure.UnknownStop, failure.DuplicateCall:
+		return failure.PartModel
+	case failure.PartialFailed, failure.ToolErrorCap, failure.ToolFailed, failure.ToolUnavailable, failure.ToolTimeout,
+		failure.ToolBadOutput:
+		return failure.PartTool
+	case failure.ScenarioInvalid:
+		return failure.PartScenario
+	case failure.CassetteInvalid, failure.CassetteUnplayed:
+		return failure.PartCassette
+	case failure.World, failure.Internal, failure.Interrupted, failure.GoldenInvalid:
+		return failure.PartHarness
+	default:
+		return failure.PartAgent
+	}
+}
+
+// failureOf describes an error that ended a run or kept it from beginning.
+func failureOf(r *Result, err error) Failure {
+	f := Failure{Class: failure.Of(err), What: err.Error(), Why: "nothing after it could be checked"}
+	f.Part = partOf(f.Class)
+	if r.Scenario != nil {
+		f.Where = r.Scenario.File
+	}
+	var miss *cassette.Miss
+	switch {
+	case errors.As(err, &miss):
+		return missFailure(r, miss)
+	case f.Class == failure.World && isNotExist(err):
+		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
+		f.Next = "record it with: retake record " + r.Name
+	case f.Class == failure.Agent:
+		f.Why, f.Next = "the agent gave up with an error of its own", "mend the agent"
+	case f.Class == failure.Interrupted:
+		f.Why, f.Next = "somebody stopped the run", "run it again: retake run "+r.Name
+	}
+	return f
+}
+
+// missFailure blames a miss on the part whose change explains it.
+func missFailure(r *Result, m *cassette.Miss) Failure {
+	f := Failure{
+		Class: failure.CassetteMiss, Part: failure.PartAgent, What: m.Error(), Where: m.File, Line: m.Line,
+		Why:  "a recorded model cannot answer what it never saw",
+		Next: "if the change is meant, re-record with: retake record " + r.Name,
+	}
+	switch m.Cause {
+	case cassette.CausePrompt, cassette.CauseTools, cassette.CauseParameters, cassette.CauseModel:
+		f.Part = failure.PartScenario
+	case cassette.CauseToolCall:
+		f.Part = failure.PartCassette
+	}
+	return f
+}

@@ -1,0 +1,193 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/schema"
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/transcript"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Params say what to run and in which world. Scenario, Model, API and Agent are
+// required.
+type Params struct {
+	Scenario *scenario.Scenario
+	Model    string
+	API      wire.API
+	BaseURL  string // "" is the provider's own address
+	Price    *Price // nil: cost is not known
+	Agent    Agent
+
+	CassetteDir string // the folder cassettes/
+	GoldenDir   string // the folder golden/
+	Update      bool   // accept: write the golden instead of comparing
+
+	// Clock is ModeVirtual when empty. ModeBubble and ModeReal count package
+	// time; inside a testing/synctest bubble it must be ModeBubble.
+	Clock clock.Mode
+	// RunID is part of the ids of the run; "" leaves them without.
+	RunID   string
+	Limits  scenario.Limits // where the scenario is silent
+	Retry   Retry
+	Schemas *schema.Cache // nil: compiled anew
+
+	// Executors run tools for real instead of from the cassette, by name.
+	Executors map[string]tool.Executor
+	Approve   func(ctx context.Context, c tool.Call) (bool, error)
+	Post      []func(tool.Call, tool.Result) tool.Result
+	Secrets   []string // values that the model must not be shown
+}
+
+// Exec runs the scenario and judges it. It never fails itself: what goes wrong,
+// an interrupted ctx included, is in the Result.
+func Exec(ctx context.Context, p Params) *Result {
+	watch := clock.Stopwatch()
+	r := &Result{
+		Scenario: p.Scenario, Name: p.Scenario.Name, Model: p.Model, API: p.API, Clock: p.Clock,
+		TaskID: taskID(p.RunID, p.Scenario.Name, p.Model),
+	}
+	if r.Clock == "" {
+		r.Clock = clock.ModeVirtual
+	}
+	w, err := build(p, r)
+	if err != nil {
+		r.broken(err)
+	} else {
+		w.run(ctx)
+		w.judge()
+	}
+	r.Real = watch()
+	return r
+}
+
+// broken files an error that came before the run.
+func (r *Result) broken(err error) {
+	f := failureOf(r, err)
+	r.Failures = append(r.Failures, f)
+	switch f.Class {
+	case failure.CassetteInvalid, failure.ScenarioInvalid, failure.GoldenInvalid:
+		r.Verdict = Invalid
+	case failure.Interrupted:
+		r.Verdict = NotRun
+	default:
+		r.Verdict = Broken
+	}
+}
+
+// run lets the agent work within the run's time and writes down how it ended.
+func (w *world) run(ctx context.Context) {
+	if w.result.Clock == clock.ModeVirtual {
+		ctx = clock.Virtual(ctx)
+	} else {
+		ctx = clock.Wall(ctx)
+	}
+	outer := ctx
+	limited, cancel := clock.WithTimeout(ctx, w.env.Scenario.Limits.Time)
+	defer cancel()
+	out, err := w.agent(limited)
+	w.tap.flush()
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) && outer.Err() == nil {
+		out, err = Outcome{Class: failure.TimeBudget, Detail: "the run's time is up"}, nil
+	}
+	w.err = w.firstError(outer, err)
+	w.result.Outcome = out
+	w.result.Latency = clock.Now(outer)
+	w.collect(out)
+}
+
+// agent calls the agent so that its panic is a failure of the scenario only.
+func (w *world) agent(ctx context.Context) (out Outcome, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = failure.Errorf(failure.Agent, "the agent panicked: %v", v)
+		}
+	}()
+	return w.params.Agent.Run(ctx, w.env)
+}
+
+// firstError is the error that says most: an interruption, a miss that the agent
+// may have swallowed, the agent's own.
+func (w *world) firstError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return failure.Errorf(failure.Interrupted, "interrupted")
+	}
+	if miss := w.player.FirstMiss(); miss != nil {
+		return miss
+	}
+	if fatal := w.env.Tools.Fatal(); fatal != nil {
+		return fatal
+	}
+	if err != nil && failure.Of(err) == failure.Internal {
+		return failure.Wrap(failure.Agent, err)
+	}
+	return err
+}
+
+// collect sorts the journal and draws the transcript.
+func (w *world) collect(out Outcome) {
+	r := w.result
+	end := &journal.Ended{
+		At: r.Latency, Class: out.Class, Detail: out.Detail, Answer: out.Answer, Stop: out.Stop, Iterations: out.Iterations,
+	}
+	if w.err != nil {
+		end.Class = failure.Of(w.err)
+	}
+	w.end = end
+	w.journal.Write(end)
+	if r.Clock != clock.ModeVirtual {
+		renumber(w.journal)
+	}
+	events := w.journal.Sorted()
+	for _, e := range events {
+		switch e := e.(type) {
+		case *journal.ModelAttempt:
+			r.Models = append(r.Models, e)
+		case *journal.ToolCall:
+			r.Calls = append(r.Calls, e)
+		case *journal.ToolAttempt:
+			r.Attempts = append(r.Attempts, e)
+		case *journal.Warning:
+			r.Warnings = append(r.Warnings, e.Text)
+		}
+	}
+	if w.result.Outcome.Iterations == 0 {
+		w.result.Outcome.Iterations = turns(r.Models)
+	}
+	r.Tokens = sum(r.Models)
+	r.Cost = w.params.Price.Cost(r.Tokens)
+	r.Effects = w.ledger.Effects()
+	r.Transcript = transcript.Build(transcript.Head{Scenario: r.Name, Model: r.Model}, events)
+	for _, a := range r.Attempts {
+		r.AttemptIDs = append(r.AttemptIDs, attemptID(r.TaskID, a.Ordinal))
+	}
+}
+
+// turns counts the answers that are no errors.
+func turns(models []*journal.ModelAttempt) int {
+	n := 0
+	for _, m := range models {
+		if m.Response != nil && m.Response.Err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func sum(models []*journal.ModelAttempt) wire.Usage {
+	var u wire.Usage
+	for _, m := range models {
+		if m.Response != nil {
+			u.Add(m.Response.Usage)
+		}
+	}
+	return u
+}
+
+func attemptID(task string, n int) string { return fmt.Sprintf("%s-a%d", task, n) }

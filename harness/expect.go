@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/transcript"
+)
+
+// expectations checks what the scenario says about the end of the run.
+func (w *world) expectations() {
+	w.expectStop()
+	w.expectCounts()
+	w.expectCalls()
+	w.expectAnswer()
+	w.expectLimits()
+}
+
+func (w *world) expected(what string, path ...string) {
+	w.fail(Failure{
+		Class: failure.Expectation, Part: failure.PartAgent, What: what,
+		Why:  "the scenario says so: " + w.env.Scenario.Why,
+		Next: "mend the agent, or change the expectation if this is right",
+	}, scenario.Place{}, append([]string{"expect"}, path...)...)
+}
+
+func (w *world) expectStop() {
+	e := &w.env.Scenario.Expect
+	if got := w.result.Outcome.Stop; e.Stop != "" && got != e.Stop {
+		w.expected(fmt.Sprintf("the last stop is %q, expected %q", got, e.Stop), "stop")
+	}
+	if e.StopRaw == "" {
+		return
+	}
+	var raw []string
+	for _, m := range w.result.Models {
+		if m.Response != nil && m.Response.Err == nil {
+			raw = m.Response.RawStop
+		}
+	}
+	if len(raw) == 0 || raw[0] != e.StopRaw {
+		w.expected(fmt.Sprintf("the last stop reason is %q, expected %q", strings.Join(raw, ", "), e.StopRaw), "stop_raw")
+	}
+}
+
+func (w *world) expectCounts() {
+	e := &w.env.Scenario.Expect
+	if r := e.Iterations; r != nil && !r.Has(w.result.Outcome.Iterations) {
+		w.expected(fmt.Sprintf("%s, expected %s", plural(w.result.Outcome.Iterations, "iteration", "iterations"), r), "iterations")
+	}
+	if r := e.ToolCalls; r != nil && !r.Has(len(w.result.Calls)) {
+		w.expected(fmt.Sprintf("%s, expected %s", plural(len(w.result.Calls), "tool call", "tool calls"), r), "tool_calls")
+	}
+}
+
+func (w *world) expectCalls() {
+	m := w.env.Scenario.Expect.Calls
+	if m == nil {
+		return
+	}
+	made := make([]transcript.Call, len(w.result.Calls))
+	for i, c := range w.result.Calls {
+		made[i] = transcript.Call{Tool: c.Tool, Args: c.Args}
+	}
+	if bad := m.Check(made); len(bad) > 0 {
+		w.expected("the tool calls differ: "+strings.Join(bad, "; "), "calls")
+	}
+}
+
+func (w *world) expectAnswer() {
+	a := &w.env.Scenario.Expect.Answer
+	got := w.result.Outcome.Answer
+	if a.Equals != nil && got != *a.Equals {
+		w.expected(fmt.Sprintf("the answer is %s, expected %s", quote(got), quote(*a.Equals)), "answer", "equals")
+	}
+	for _, part := range a.Contains {
+		if !strings.Contains(got, part) {
+			w.expected(fmt.Sprintf("the answer does not contain %q: %s", part, quote(got)), "answer", "contains")
+		}
+	}
+	if a.Regexp != nil && !a.Regexp.MatchString(got) {
+		w.expected(fmt.Sprintf("the answer does not match %q: %s", a.Regexp, quote(got)), "answer", "regexp")
+	}
+	if a.Schema == nil {
+		return
+	}
+	s, err := compile(w.params.Schemas, a.Schema)
+	if err != nil {
+		w.expected(err.Error(), "answer", "schema")
+		return
+	}
+	for _, bad := range s.Check([]byte(got)) {
+		w.expected("the answer does not fit its schema: "+bad.String(), "answer", "schema")
+	}
+}
+
+func (w *world) expectLimits() {
+	e, r := &w.env.Scenario.Expect, w.result
+	over := func(what, path string) {
+		w.fail(Failure{
+			Class: failure.Budget, Part: failure.PartAgent, What: what,
+			Why:  "cost and waiting are part of the result",
+			Next: "find the growth in the report, or raise the limit",
+		}, scenario.Place{}, "expect", path)
+	}
+	if n := r.Tokens.Total(); e.Tokens != nil && n > *e.Tokens {
+		over(fmt.Sprintf("%d tokens, at most %d expected", n, *e.Tokens), "tokens")
+	}
+	switch {
+	case e.Cost == nil:
+	case r.Cost == nil:
+		over(fmt.Sprintf("the cost cannot be told: model %s has no price in retake.yaml", r.Model), "cost")
+	case *r.Cost > *e.Cost:
+		over(fmt.Sprintf("$%.6f, at most $%.6f expected", *r.Cost, *e.Cost), "cost")
+	}
+	if e.Latency != nil && r.Latency > *e.Latency {
+		over(fmt.Sprintf("%v on the run's clock, at most %v expected", r.Latency.Round(time.Millisecond), *e.Latency), "latency")
+	}
+}
+
+// quote shortens an answer for a message.
+func quote(s string) string {
+	const most = 200
+	if len(s) > most {
+		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:most], ""))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,80 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/atomicfile"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/transcript"
+)
+
+// golden holds the transcript against the file, or writes the file when that was
+// asked for and nothing else is wrong.
+func (w *world) golden() {
+	if !w.env.Scenario.Expect.Golden {
+		return
+	}
+	path := Golden(w.params.GoldenDir, w.result.Name, w.result.Model)
+	want, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "reading the golden: " + err.Error(),
+			Why: "without it nothing can be compared", Next: "make the file readable"}, scenario.Place{})
+		return
+	}
+	switch {
+	case w.params.Update:
+		w.accept(path, want)
+	case missing:
+		w.goldenFailure(failure.Golden, path, "there is no golden transcript yet", "")
+	case bytes.Contains(want, []byte("\r\n")):
+		w.damaged(path)
+	case !bytes.Equal(want, w.result.Transcript):
+		w.goldenFailure(failure.Golden, path, "the transcript is not the golden one", transcript.Diff(want, w.result.Transcript))
+	}
+}
+
+// accept writes the transcript as the golden. A run that failed otherwise is not
+// accepted: its transcript would become the measure of later ones.
+func (w *world) accept(path string, old []byte) {
+	if len(w.result.Failures) > 0 {
+		w.goldenFailure(failure.Golden, path, "the golden was not accepted: mend the other failures first", "")
+		return
+	}
+	if bytes.Equal(old, w.result.Transcript) {
+		return
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Write(path, w.result.Transcript)
+	}
+	if err != nil {
+		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "writing the golden: " + err.Error(),
+			Why: "nothing was accepted", Next: "make the folder writable"}, scenario.Place{})
+		return
+	}
+	w.result.Accepted = true
+}
+
+func (w *world) goldenFailure(class failure.Class, path, what, diff string) {
+	w.fail(Failure{
+		Class: class, Part: failure.PartAgent, Where: path, What: what, Diff: diff,
+		Why:  "the critical path is no longer what was reviewed",
+		Next: fmt.Sprintf("read the difference; accept with: retake run %s --accept", w.result.Name),
+	}, scenario.Place{})
+}
+
+func (w *world) damaged(path string) {
+	w.fail(Failure{
+		Class: failure.GoldenInvalid, Part: failure.PartHarness, Where: path,
+		What: "the golden has CRLF line ends; goldens are compared byte by byte",
+		Why:  "a checkout that changes line ends makes every comparison wrong",
+		Next: "add `golden/** -text` to .gitattributes, then: git rm --cached -r golden && git reset --hard",
+	}, scenario.Place{})
+}

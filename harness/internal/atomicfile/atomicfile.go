@@ -1,0 +1,36 @@
+// Package atomicfile writes files so that a reader sees the old content or the
+// new one, never a part.
+package atomicfile
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Write puts data into the file at path by way of a temporary file in the same
+// folder, which must exist. The file's permissions are 0644.
+func Write(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

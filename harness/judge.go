@@ -1,0 +1,177 @@
+package harness
+
+import (
+	"strings"
+
+	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// judge holds the run against everything that was agreed, in the order in which
+// one thing explains the next: what ended the run, how the agent ended, the
+// contract, the expectations, the recordings not asked for, the golden.
+func (w *world) judge() {
+	r := w.result
+	r.Findings = contract.Check(w.terms(), w.evidence())
+	if w.err != nil {
+		w.endedBy(w.err)
+		return
+	}
+	if w.outcome() {
+		w.expectations()
+	}
+	for _, b := range contract.Breaches(r.Findings) {
+		w.breach(b)
+	}
+	w.unplayed()
+	w.golden()
+	r.Verdict = verdict(r.Failures)
+}
+
+func verdict(failures []Failure) Verdict {
+	v := Pass
+	for _, f := range failures {
+		switch {
+		case f.Class == failure.GoldenInvalid:
+			return Invalid
+		case f.Class == failure.World:
+			return Broken
+		}
+		v = Fail
+	}
+	return v
+}
+
+func (w *world) terms() contract.Terms {
+	s := w.env.Scenario
+	t := contract.Terms{
+		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
+		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts, RetryAfterCap: w.env.Retry.RetryAfterCap,
+		Blocked: map[string]bool{}, Approval: map[string]bool{},
+		Secrets: w.params.Secrets, Effects: s.Expect.Effects,
+		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
+	}
+	for _, g := range s.Guard {
+		t.Blocked[g.Tool] = true
+	}
+	for i := range s.Tools {
+		if s.Tools[i].Approval {
+			t.Approval[s.Tools[i].Name] = true
+		}
+	}
+	return t
+}
+
+func (w *world) evidence() contract.Evidence {
+	r := w.result
+	return contract.Evidence{
+		Models: r.Models, Calls: r.Calls, Attempts: r.Attempts, Ended: w.end,
+		Elapsed: r.Latency, ToolSeam: true, Ledger: r.Effects,
+	}
+}
+
+// endedBy files the error that ended the run. What would have been checked after
+// it is not: it would only repeat the error in other words.
+func (w *world) endedBy(err error) {
+	r := w.result
+	r.Failures = append(r.Failures, failureOf(r, err))
+	switch failure.Of(err) {
+	case failure.Interrupted:
+		r.Verdict = NotRun
+	case failure.CassetteInvalid, failure.ScenarioInvalid:
+		r.Verdict = Invalid
+	case failure.World, failure.Internal:
+		r.Verdict = Broken
+	default:
+		r.Verdict = Fail
+	}
+}
+
+// outcome holds how the agent ended against what the scenario expects, and tells
+// whether it was that.
+func (w *world) outcome() bool {
+	want := w.env.Scenario.Expect.Outcome
+	got := string(w.result.Outcome.Class)
+	if got == "" {
+		got = completed
+	}
+	if want == "" {
+		want = completed
+	}
+	if got == want {
+		return true
+	}
+	f := Failure{
+		Class: w.result.Outcome.Class, Part: partOf(w.result.Outcome.Class),
+		What: "the run ended as " + got + ", expected " + want,
+		Why:  "how a run ends is the first thing its user notices",
+	}
+	if d := w.result.Outcome.Detail; d != "" {
+		f.What += ": " + d
+	}
+	if f.Class == failure.None {
+		f.Class, f.Part = failure.Expectation, failure.PartAgent
+	}
+	f.Next = "if this is what should happen, write under expect: outcome: " + got
+	w.fail(f, scenario.Place{}, "expect", "outcome")
+	return false
+}
+
+const completed = "completed"
+
+func (w *world) breach(b contract.Breach) {
+	w.fail(Failure{
+		Class: failure.Contract, Part: b.Part, What: b.String(),
+		Why:  "rule " + string(b.Rule) + ": " + title(w.result.Findings, b.Rule),
+		Next: "mend the " + string(b.Part) + "; the transcript shows the place",
+	}, scenario.Place{})
+}
+
+func title(findings []contract.Finding, rule contract.Rule) string {
+	for _, f := range findings {
+		if f.Rule == rule {
+			return f.Title
+		}
+	}
+	return ""
+}
+
+// unplayed fails the run for each recording that nobody asked for.
+func (w *world) unplayed() {
+	left := w.player.Unplayed()
+	file := w.player.Name()
+	part := failure.PartAgent
+	if len(left) == 0 && w.tools != nil {
+		left, file = w.tools.Unplayed(), w.tools.Name()
+	}
+	if len(left) == 0 {
+		return
+	}
+	what := make([]string, len(left))
+	for i, u := range left {
+		what[i] = u.String()
+	}
+	const most = 5
+	if len(what) > most {
+		what = append(what[:most], "…")
+	}
+	w.fail(Failure{
+		Class: failure.CassetteUnplayed, Part: part, Where: file, Line: left[0].Line,
+		What: plural(len(left), "recording was", "recordings were") + " not asked for: " + strings.Join(what, "; "),
+		Why:  "the agent does less than when this was recorded",
+		Next: "if less is right, re-record with: retake record " + w.result.Name,
+	}, scenario.Place{})
+}
+
+// fail adds a failure. Its place is the given one, else that of the part of the
+// scenario that path names.
+func (w *world) fail(f Failure, at scenario.Place, path ...string) {
+	if at.File == "" && f.Where == "" {
+		at = w.env.Scenario.Place(path...)
+	}
+	if f.Where == "" {
+		f.Where, f.Line = at.String(), at.Line
+	}
+	w.result.Failures = append(w.result.Failures, f)
+}

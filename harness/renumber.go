@@ -1,0 +1,42 @@
+package harness
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/retake-harness/retake/harness/journal"
+)
+
+// renumber puts the numbers of tool calls into the order in which the model made
+// the calls. On package time an agent may start them from goroutines, and the
+// order of arrival is then chance; on a virtual clock it is not.
+func renumber(j *journal.Journal) {
+	place := map[string]int{} // call id → rank among all calls of the model
+	for _, m := range journal.Of[*journal.ModelAttempt](j) {
+		if m.Response == nil {
+			continue
+		}
+		for _, c := range m.Response.Calls() {
+			if _, ok := place[c.ID]; !ok && c.ID != "" {
+				place[c.ID] = len(place)
+			}
+		}
+	}
+	calls := journal.Of[*journal.ToolCall](j)
+	slices.SortStableFunc(calls, func(a, b *journal.ToolCall) int {
+		pa, oka := place[a.CallID]
+		pb, okb := place[b.CallID]
+		if oka && okb {
+			return cmp.Compare(pa, pb)
+		}
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tool, b.Tool), cmp.Compare(string(a.Args), string(b.Args)))
+	})
+	number := map[int]int{}
+	for i, c := range calls {
+		number[c.Ordinal] = i + 1
+		c.Ordinal = i + 1
+	}
+	for _, a := range journal.Of[*journal.ToolAttempt](j) {
+		a.Call = number[a.Call]
+	}
+}

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// Options configure a Writer.
+type Options struct {
+	Dir      string // the folder reports/
+	ID       string // the run's id, which is the name of its folder; see NewID
+	Tool     string // "retake" and its version
+	Prices   string // the oldest day of a price in use, "" for none
+	Parallel int
+	Keep     int // how many older runs are kept; 0 keeps all
+}
+
+// Writer writes one run's reports. Everything goes into a folder that takes the
+// run's name only when it is whole, so that the last report stays as it is until
+// then. A Writer is used by one goroutine.
+type Writer struct {
+	opts    Options
+	temp    string
+	file    *os.File
+	out     *bufio.Writer
+	buf     []byte
+	tally   *tally
+	rows    []row
+	stamps  []Stamp
+	started time.Time
+	watch   func() time.Duration
+	folders map[string]bool
+}
+
+// row is what the tables of the Markdown and JUnit reports need of a result.
+type row struct {
+	name, model, verdict, owner, file string
+	figures                           Figures
+	real                              time.Duration
+	reasons                           []Reason
+	warnings                          []string
+}
+
+// NewID makes a run's id of the time and a number that tells apart two runs of
+// one second.
+func NewID(now time.Time, salt uint32) string {
+	return fmt.Sprintf("%s-%08x", now.UTC().Format("20060102-150405"), salt)
+}
+
+var runFolder = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{8}$`)
+
+// New begins a report. An error is of class world and leaves nothing behind.
+func New(opts Options) (*Writer, error) {
+	w := &Writer{
+		opts: opts, tally: newTally(), started: clock.Wallclock(), watch: clock.Stopwatch(), folders: map[string]bool{},
+		temp: filepath.Join(opts.Dir, "."+opts.ID+".partial"),
+	}
+	err := os.MkdirAll(w.temp, 0o755)
+	if err == nil {
+		w.file, err = os.Create(filepath.Join(w.temp, "report.json"))
+	}
+	if err != nil {
+		_ = os.RemoveAll(w.temp)
+		return nil, failure.Errorf(failure.World, "%s: the report cannot be written: %w; name a writable folder with --reports DIR", opts.Dir, err)
+	}
+	w.out = bufio.NewWriterSize(w.file, 64<<10)
+	_, _ = fmt.Fprintf(w.out, "{\"schema\":%q,\n\"scenarios\":[", Schema) // an error shows at Flush
+	return w, nil
+}
+
+// Add writes one result. Results come in the order that the report shall have.
+func (w *Writer) Add(r *harness.Result) error {
+	e := EntryOf(r)
+	var err error
+	if w.buf, err = appendJSON(w.buf[:0], &e); err != nil {
+		return w.failed(err)
+	}
+	sep := ",\n"
+	if len(w.rows) == 0 {
+		sep = "\n"
+	}
+	_, _ = w.out.WriteString(sep)
+	if _, err := w.out.Write(w.buf); err != nil {
+		return w.failed(err)
+	}
+	w.tally.add(r)
+	w.stamps = append(w.stamps, stampOf(r))
+	w.rows = append(w.rows, row{
+		name: e.Name, model: e.Model, verdict: e.Verdict, owner: e.Owner, file: e.File,
+		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
+	})
+	return w.transcript(r)
+}
+
+func (w *Writer) failed(err error) error {
+	return failure.Errorf(failure.World, "%s: writing the report: %w", w.opts.Dir, err)
+}
+
+// transcript puts the run's transcript beside the report. It is a new file in a
+// folder that nobody else reads yet, so it needs no temporary name.
+func (w *Writer) transcript(r *harness.Result) error {
+	if len(r.Transcript) == 0 {
+		return nil
+	}
+	path := filepath.Join(w.temp, TranscriptPath(r.Name, r.Model))
+	if dir := filepath.Dir(path); !w.folders[dir] {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return w.failed(err)
+		}
+		w.folders[dir] = true
+	}
+	if err := os.WriteFile(path, r.Transcript, 0o644); err != nil {
+		return w.failed(err)
+	}
+	return nil
+}
+
+// TranscriptPath is where a run's transcript lies below the report's folder.
+func TranscriptPath(name, model string) string {
+	return filepath.Join("transcripts", filepath.FromSlash(name)+"."+harness.FileName(model)+".txt")
+}
+
+// Totals are the sums so far.
+func (w *Writer) Totals() Totals { return w.tally.result() }
+
+// Close ends the report, gives its folder its name and points reports/latest to
+// it. interrupted says that not all scenarios were run. It returns the folder.
+func (w *Writer) Close(interrupted bool) (dir string, err error) {
+	defer func() {
+		if err != nil {
+			w.Discard()
+		}
+	}()
+	totals := w.tally.result()
+	if err := w.tail(totals, interrupted); err != nil {
+		return "", w.failed(err)
+	}
+	for name, text := range map[string][]byte{
+		"report.md": w.markdown(totals), "junit.xml": w.junit(totals),
+	} {
+		if err := os.WriteFile(filepath.Join(w.temp, name), text, 0o644); err != nil {
+			return "", w.failed(err)
+		}
+	}
+	dir = filepath.Join(w.opts.Dir, w.opts.ID)
+	if err := os.Rename(w.temp, dir); err != nil {
+		return "", w.failed(err)
+	}
+	if err := pointLatest(w.opts.Dir, w.opts.ID); err != nil {
+		return dir, w.failed(err)
+	}
+	w.prune()
+	return dir, nil
+}
+
+// tail writes what follows the scenarios in report.json.
+func (w *Writer) tail(totals Totals, interrupted bool) error {
+	_, _ = w.out.WriteString("\n],\n\"totals\":")
+	b, err := appendJSON(w.buf[:0], &totals)
+	if err != nil {
+		return err
+	}
+	_, _ = w.out.Write(b)
+	run := Run{
+		Tool: w.opts.Tool, Go: runtime.Version(), Prices: w.opts.Prices,
+		Volatile: Volatile{
+			ID: w.opts.ID, Started: w.started.UTC().Format(time.RFC3339Nano), Ended: clock.Wallclock().UTC().Format(time.RFC3339Nano),
+			Real: micros(w.watch()), Stopped: interrupted, Parallel: w.opts.Parallel, Entries: w.stamps,
+		},
+	}
+	_, _ = w.out.WriteString(",\n\"run\":")
+	if b, err = appendJSON(b[:0], &run); err != nil {
+		return err
+	}
+	_, _ = w.out.Write(b)
+	_, _ = w.out.WriteString("}\n")
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	if err := w.file.Sync(); err != nil {
+		return err
+	}
+	return w.file.Close()
+}
+
+// Discard removes an unfinished report.
+func (w *Writer) Discard() {
+	_ = w.file.Close()
+	_ = os.RemoveAll(w.temp)
+}
+
+// pointLatest makes reports/latest a link to the run's folder, in one step.
+func pointLatest(dir, id string) error {
+	latest, link := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
+	if err := os.Symlink(id, link); err != nil {
+		return copyLatest(dir, id) // a system without links for everybody
+	}
+	if info, err := os.Lstat(latest); err == nil && info.IsDir() {
+		if err := os.RemoveAll(latest); err != nil {
+			return err
+		}
+	}
+	return os.Rename(link, latest)
+}
+
+func copyLatest(dir, id string) error {
+	latest, temp := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
+	if err := os.CopyFS(temp, os.DirFS(filepath.Join(dir, id))); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(latest); err != nil {
+		return err
+	}
+	return os.Rename(temp, latest)
+}
+
+// prune removes the oldest runs' folders; a folder that does not have the name
+// of a run is nobody's business.
+func (w *Writer) prune() {
+	if w.opts.Keep <= 0 {
+		return
+	}
+	entries, err := os.ReadDir(w.opts.Dir)
+	if err != nil {
+		return
+	}
+	var runs []string
+	for _, e := range entries {
+		if e.IsDir() && runFolder.MatchString(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+			runs = append(runs, e.Name())
+		}
+	}
+	slices.Sort(runs)
+	for len(runs) > w.opts.Keep {
+		_ = os.RemoveAll(filepath.Join(w.opts.Dir, runs[0])) // an old report is no reason to fail
+		runs = runs[1:]
+	}
+}

@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Verdict is what came out of a scenario.
+type Verdict string
+
+// The verdicts. The exit code follows from them: fail 1, invalid 2, broken 3,
+// diverged 4, not run 130.
+const (
+	Pass     Verdict = "pass"
+	Fail     Verdict = "fail"     // something checked did not hold
+	Invalid  Verdict = "invalid"  // the specification, cassette or golden cannot be used
+	Broken   Verdict = "broken"   // the world could not be built
+	Diverged Verdict = "diverged" // the recording ended before everything was checked
+	NotRun   Verdict = "not_run"  // the run was interrupted before
+)
+
+// Failure is one thing that did not hold, and what to do about it.
+type Failure struct {
+	Class failure.Class
+	Part  failure.Part
+	What  string
+	Where string // file, or file:line:column
+	Line  int    // of Where, for annotations; 0 when there is none
+	Diff  string // lines with - and +; "" for none
+	Why   string // why it matters
+	Next  string // what to do: a command, or a sentence
+}
+
+// Result is all that is known of one run of one scenario with one model.
+type Result struct {
+	Scenario *scenario.Scenario // nil when it could not be loaded
+	Name     string
+	Model    string
+	API      wire.API
+	Clock    clock.Mode
+	Verdict  Verdict
+	Failures []Failure
+	Warnings []string
+
+	Outcome    Outcome
+	Transcript []byte
+	Models     []*journal.ModelAttempt
+	Calls      []*journal.ToolCall
+	Attempts   []*journal.ToolAttempt
+	Findings   []contract.Finding
+	Effects    map[string]int
+	Latency    time.Duration // on the run's clock
+	Cost       *float64      // US dollars; nil when the model has no price
+	Tokens     wire.Usage    // neutral, added up
+
+	TaskID     string
+	AttemptIDs []string
+	Hashes     Hashes
+	Real       time.Duration // real time; differs from run to run
+	Accepted   bool          // the golden was written anew
+}
+
+// Hashes identify what went into a run.
+type Hashes struct {
+	Scenario string // file and shared tools
+	Prompt   string // system texts and turns
+	Tools    string // declarations
+	Cassette string // the model's and the tools' files
+}
+
+// Part is the one part that has to act: that of the first failure, "" without.
+func (r *Result) Part() failure.Part {
+	if len(r.Failures) == 0 {
+		return ""
+	}
+	return r.Failures[0].Part
+}
+
+// Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite float64
+	AsOf                                 string // the day the figures were read: 2026-11-01
+}
+
+// Cost is the price of the usage; nil without a price.
+func (p *Price) Cost(u wire.Usage) *float64 {
+	if p == nil {
+		return nil
+	}
+	sum := 0.0
+	for _, x := range []struct {
+		n     *int64
+		price float64
+	}{{u.Input, p.Input}, {u.Output, p.Output}, {u.CacheRead, p.CacheRead}, {u.CacheWrite, p.CacheWrite}} {
+		if x.n != nil {
+			sum += float64(*x.n) * x.price / 1e6
+		}
+	}
+	return &sum
+}

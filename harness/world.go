@@ -1,0 +1,230 @@
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/effect"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/schema"
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// The limits where scenario and configuration are silent.
+const (
+	defaultIterations = 10
+	defaultParallel   = 8
+	defaultTime       = time.Hour
+)
+
+// world is everything around one run.
+type world struct {
+	params  Params
+	result  *Result
+	env     *Env
+	journal *journal.Journal
+	ledger  *effect.Ledger
+	tap     *tap
+	player  *cassette.Player
+	tools   *cassette.ToolPlayer // nil when no tool runs from a cassette
+	end     *journal.Ended
+	err     error // what ended the run, nil when the agent did
+}
+
+// build opens the cassettes and puts the layers on top of each other.
+func build(p Params, r *Result) (*world, error) {
+	s := *p.Scenario
+	s.Limits = limits(s.Limits, p.Limits)
+	w := &world{params: p, result: r, journal: &journal.Journal{}, ledger: &effect.Ledger{}}
+	if err := w.openModel(); err != nil {
+		return nil, err
+	}
+	specs, err := w.specs()
+	if err != nil {
+		return nil, err
+	}
+	w.tap = newTap(w.player, w.journal)
+	w.env = &Env{
+		Scenario: &s, Model: p.Model, API: p.API, BaseURL: baseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
+		HTTP:  &http.Client{Transport: w.tap},
+		Tools: tool.NewBox(specs, w.boxOptions()),
+	}
+	r.Hashes.Scenario = s.Hash
+	r.Hashes.Prompt = hashTexts(append(append([]string(nil), s.System...), userTexts(s.Turns)...))
+	r.Hashes.Tools = hashDecls(s.Tools)
+	return w, nil
+}
+
+func (w *world) boxOptions() tool.Options {
+	p := w.params
+	return tool.Options{
+		Journal: w.journal, TaskID: w.result.TaskID, Approve: p.Approve, Post: p.Post,
+		AttemptID: func(n int) string { return attemptID(w.result.TaskID, n) },
+		Guard: func(c tool.Call) (string, bool) {
+			for _, g := range p.Scenario.Guard {
+				if g.Tool == c.Tool {
+					return g.Reason, true
+				}
+			}
+			return "", false
+		},
+	}
+}
+
+// ModelCassette is the path of a scenario's recording of one model.
+func ModelCassette(dir, name, model string) string {
+	return filepath.Join(dir, filepath.FromSlash(name), FileName(model)+".yaml")
+}
+
+// ToolCassette is the path of a scenario's recording of its tools.
+func ToolCassette(dir, name string) string {
+	return filepath.Join(dir, filepath.FromSlash(name), "tools.yaml")
+}
+
+// Golden is the path of the transcript that a scenario's run is held against.
+func Golden(dir, name, model string) string {
+	return filepath.Join(dir, filepath.FromSlash(name), FileName(model)+".golden")
+}
+
+// FileName spells a model's name for a file: each byte outside [A-Za-z0-9._-] is
+// %XX.
+func FileName(model string) string {
+	var b strings.Builder
+	for i := 0; i < len(model); i++ {
+		c := model[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteString("%" + strings.ToUpper(hex.EncodeToString([]byte{c})))
+	}
+	return b.String()
+}
+
+func (w *world) openModel() error {
+	p := w.params
+	path := ModelCassette(p.CassetteDir, p.Scenario.Name, p.Model)
+	file, err := cassette.Open(path)
+	if err != nil {
+		return err
+	}
+	w.result.Hashes.Cassette = file.Hash
+	w.addWarnings(file)
+	w.player, err = cassette.NewPlayer(file, cassette.Options{
+		Match:  cassette.Match(p.Scenario.Replay.Match),
+		Ignore: p.Scenario.Replay.Ignore,
+		Wait:   clock.Sleep,
+		Record: "retake record " + p.Scenario.Name,
+	})
+	return err
+}
+
+func (w *world) addWarnings(f *cassette.File) {
+	for _, warn := range f.Warnings {
+		w.result.Warnings = append(w.result.Warnings, f.Name+": "+warn.Text)
+	}
+}
+
+// specs pairs each declared tool with what runs it.
+func (w *world) specs() ([]tool.Spec, error) {
+	p := w.params
+	specs := make([]tool.Spec, len(p.Scenario.Tools))
+	for i := range p.Scenario.Tools {
+		d := &p.Scenario.Tools[i]
+		exec, err := w.executor(d)
+		if err != nil {
+			return nil, err
+		}
+		specs[i] = tool.Spec{Decl: *d, Exec: w.ledger.Wrap(d, exec)}
+		if specs[i].Input, err = compile(p.Schemas, d.Input); err != nil {
+			return nil, err
+		}
+		if specs[i].Output, err = compile(p.Schemas, d.Output); err != nil {
+			return nil, err
+		}
+	}
+	return specs, nil
+}
+
+func compile(c *schema.Cache, raw []byte) (*schema.Schema, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	return c.Compile(raw)
+}
+
+// executor is the user's own for the tool, else the tools' cassette, opened for
+// the first tool that needs it.
+func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
+	if e := w.params.Executors[d.Name]; e != nil {
+		return e, nil
+	}
+	if w.tools != nil {
+		return w.tools, nil
+	}
+	path := ToolCassette(w.params.CassetteDir, w.params.Scenario.Name)
+	file, err := cassette.Open(path)
+	if isMissing(err) {
+		file, err = &cassette.File{Name: path, Version: 2}, nil // a scenario may call no tool at all
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.addWarnings(file)
+	if file.Hash != "" {
+		w.result.Hashes.Cassette = hashTexts([]string{w.result.Hashes.Cassette, file.Hash})
+	}
+	w.tools, err = cassette.NewToolPlayer(file, cassette.ToolOptions{
+		Ignore:   w.params.Scenario.Replay.Ignore,
+		LeaveOut: hostKeys(w.params.Scenario.Tools),
+		Wait:     clock.Sleep,
+		Record:   "retake record " + w.params.Scenario.Name,
+	})
+	return w.tools, err
+}
+
+func isMissing(err error) bool {
+	return err != nil && failure.Of(err) == failure.World && isNotExist(err)
+}
+
+// hostKeys are the arguments that the host fills in, which no recording is
+// matched by.
+func hostKeys(decls []tool.Decl) map[string][]string {
+	out := map[string][]string{}
+	for i := range decls {
+		if k := decls[i].Key; k != nil && k.From == tool.KeyFromHost {
+			out[decls[i].Name] = append(out[decls[i].Name], k.Field)
+		}
+	}
+	return out
+}
+
+func baseURL(p Params) string {
+	if p.BaseURL != "" {
+		return strings.TrimSuffix(p.BaseURL, "/")
+	}
+	switch p.API {
+	case wire.AnthropicMessages:
+		return "https://api.anthropic.com"
+	case wire.GeminiGenerate:
+		return "https://generativelanguage.googleapis.com"
+	default:
+		return "https://api.openai.com"
+	}
+}
+
+// taskID names the operation: one id for a scenario, model and run, that tells
+// nothing of its content.
+func taskID(run, name, model string) string {
+	sum := sha256.Sum256([]byte(run + "\x00" + name + "\x00" + model))
+	return "t" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
+}
