@@ -36,8 +36,8 @@ var expectedCalls = yamlwalk.Either("a list of calls or {match, list}",
 	yamlwalk.Object[calls]{
 		Is: "expected calls",
 		Fields: []yamlwalk.Field[calls]{
-			yamlwalk.Must("match", "say how the calls made are held against the list.", yamlwalk.Enum(transcript.Strict, transcript.Unordered, transcript.Subset, transcript.Superset), func(c *calls) *transcript.Mode { return &c.match }),
-			yamlwalk.Must("list", "the expected calls.", yamlwalk.List(expectedCall), func(c *calls) *[]call { return &c.list }),
+			yamlwalk.Must("match", "Say how the calls made are held against the list.", yamlwalk.Enum(transcript.Strict, transcript.Unordered, transcript.Subset, transcript.Superset), func(c *calls) *transcript.Mode { return &c.match }),
+			yamlwalk.Must("list", "The expected calls.", yamlwalk.List(expectedCall), func(c *calls) *[]call { return &c.list }),
 		},
 	}.Kind())
 
@@ -46,7 +46,7 @@ var expectedCall = yamlwalk.Either("a tool's name or {tool, args}",
 	yamlwalk.Object[call]{
 		Is: "an expected call",
 		Fields: []yamlwalk.Field[call]{
-			yamlwalk.Must("tool", "name the tool.", yamlwalk.At(yamlwalk.Text()), func(c *call) *text { return &c.tool }),
+			yamlwalk.Must("tool", "Name the tool.", yamlwalk.At(yamlwalk.Text()), func(c *call) *text { return &c.tool }),
 			yamlwalk.F("args", "Arguments: each a value, or one of {date}, {contains}, {regexp}, {number, tolerance}, {equals}.", yamlwalk.Entries("arguments", nil, yamlwalk.JSON()), func(c *call) *[]yamlwalk.Entry[yamlwalk.Tree] { return &c.args }),
 			yamlwalk.F("args_match", "How the arguments are compared: exact (default), the call's are a subset or a superset of these, or ignore.", yamlwalk.Enum(transcript.ArgsExact, transcript.ArgsSubset, transcript.ArgsSuperset, transcript.ArgsIgnore), func(c *call) *transcript.ArgsMode { return &c.mode }),
 			yamlwalk.F("undeclared", "The model calls a tool that the scenario does not declare.", yamlwalk.Bool(), func(c *call) *bool { return &c.undeclared }),

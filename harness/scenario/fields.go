@@ -99,8 +99,8 @@ var outcomes = []string{
 var spec = yamlwalk.Object[written]{
 	Is: "a scenario",
 	Fields: []yamlwalk.Field[written]{
-		yamlwalk.Must("why", "say what this scenario is there to show. One behaviour, in a sentence.", yamlwalk.Text(), func(f *written) *string { return &f.why }),
-		yamlwalk.Must("owner", "name the person or team that acts when it fails.", yamlwalk.Text(), func(f *written) *string { return &f.owner }),
+		yamlwalk.Must("why", "Say what this scenario is there to show. One behaviour, in a sentence.", yamlwalk.Text(), func(f *written) *string { return &f.why }),
+		yamlwalk.Must("owner", "Name the person or team that acts when it fails.", yamlwalk.Text(), func(f *written) *string { return &f.owner }),
 		yamlwalk.F("labels", "Words to select scenarios by.", yamlwalk.List(yamlwalk.Pattern("a label of letters, digits and _ . : -", labelForm)), func(f *written) *[]string { return &f.labels }),
 		yamlwalk.F("rollback", "How to go back when the change under test has to be reverted.", yamlwalk.Text(), func(f *written) *string { return &f.rollback }),
 		yamlwalk.F("inputs", "Declared inputs. ${name} in system, task and turns is replaced by the value; $${ is a literal ${.", yamlwalk.Entries("texts", inputForm, yamlwalk.Written()), func(f *written) *[]yamlwalk.Entry[string] { return &f.inputs }),
@@ -136,7 +136,7 @@ func APIs() yamlwalk.Kind[wire.API] {
 var turn = yamlwalk.Either("a text or {user: text}", yamlwalk.At(yamlwalk.Text()), yamlwalk.Object[text]{
 	Is: "a turn",
 	Fields: []yamlwalk.Field[text]{
-		yamlwalk.Must("user", "what the user says.", yamlwalk.At(yamlwalk.Text()), func(t *text) *text { return t }),
+		yamlwalk.Must("user", "What the user says.", yamlwalk.At(yamlwalk.Text()), func(t *text) *text { return t }),
 	},
 }.Kind())
 
@@ -147,7 +147,7 @@ var toolChoice = yamlwalk.Either("auto, any, none or {tool: name}",
 	yamlwalk.Object[choice]{
 		Is: "a tool choice",
 		Fields: []yamlwalk.Field[choice]{
-			yamlwalk.Must("tool", "name the one tool that must be called.", yamlwalk.At(yamlwalk.Text()), func(c *choice) *text { return &c.tool }),
+			yamlwalk.Must("tool", "Name the one tool that must be called.", yamlwalk.At(yamlwalk.Text()), func(c *choice) *text { return &c.tool }),
 		},
 		Check: func(v yamlwalk.Value, c *choice) { c.mode, c.at = wire.ChoiceTool, v.Pos() },
 	}.Kind())
@@ -155,8 +155,8 @@ var toolChoice = yamlwalk.Either("auto, any, none or {tool: name}",
 var guard = yamlwalk.Object[block]{
 	Is: "a block",
 	Fields: []yamlwalk.Field[block]{
-		yamlwalk.Must("tool", "name the tool.", yamlwalk.At(yamlwalk.Text()), func(b *block) *text { return &b.tool }),
-		yamlwalk.Must("reason", "say why, as the model is told.", yamlwalk.Text(), func(b *block) *string { return &b.reason }),
+		yamlwalk.Must("tool", "Name the tool.", yamlwalk.At(yamlwalk.Text()), func(b *block) *text { return &b.tool }),
+		yamlwalk.Must("reason", "Say why, as the model is told.", yamlwalk.Text(), func(b *block) *string { return &b.reason }),
 	},
 }
 
@@ -214,7 +214,7 @@ func atMost[V any](k yamlwalk.Kind[V]) yamlwalk.Kind[*V] {
 	return yamlwalk.Optional(yamlwalk.Object[V]{
 		Is: "a bound",
 		Fields: []yamlwalk.Field[V]{
-			yamlwalk.Must("max", "the most that is allowed.", k, func(v *V) *V { return v }),
+			yamlwalk.Must("max", "The most that is allowed.", k, func(v *V) *V { return v }),
 		},
 	}.Kind())
 }

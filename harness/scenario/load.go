@@ -64,10 +64,12 @@ func Load(dir, name string, o Options) (*Scenario, error) {
 	case err != nil:
 		return nil, failure.Errorf(failure.World, "%s: %w", file, err)
 	}
-	if o.Cache == nil {
-		o.Cache = &Cache{}
+	s, err := Parse(file, text, o)
+	if err != nil {
+		return nil, err
 	}
-	return parse(name, file, text, o)
+	s.Name = name
+	return s, nil
 }
 
 func missing(dir, name, file string) error {
@@ -78,7 +80,12 @@ func missing(dir, name, file string) error {
 	return failure.Errorf(failure.ScenarioInvalid, "%s: there is no such scenario%s", file, suggest.Hint(name, known))
 }
 
-func parse(name, file string, text []byte, o Options) (*Scenario, error) {
+// Parse reads a scenario's text. file is its path, for messages and for the
+// tools beside it; the name stays empty. Errors are Load's.
+func Parse(file string, text []byte, o Options) (*Scenario, error) {
+	if o.Cache == nil {
+		o.Cache = &Cache{}
+	}
 	f := yamlwalk.Parse(filepath.ToSlash(file), text)
 	var w written
 	yamlwalk.Root(f, specKind, &w)
@@ -94,7 +101,7 @@ func parse(name, file string, text []byte, o Options) (*Scenario, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	s.Name, s.File, s.Hash = name, f.Name, hash(text, shared)
+	s.File, s.Hash = f.Name, hash(text, shared)
 	return s, nil
 }
 
@@ -199,3 +206,7 @@ func list(names *[]string, rel, file string) error {
 	}
 	return nil
 }
+
+// Problems are all that is wrong with a file, in its order; the error of Load
+// wraps them.
+type Problems = yamlwalk.Problems

@@ -270,7 +270,7 @@ func loadText(t *testing.T, text string, o scenario.Options) (*scenario.Scenario
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

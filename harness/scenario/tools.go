@@ -43,7 +43,7 @@ var toolItem = yamlwalk.Either("a tool's name or its declaration",
 var toolFields = yamlwalk.Object[declaration]{
 	Is: "a tool",
 	Fields: []yamlwalk.Field[declaration]{
-		yamlwalk.Must("name", "name the tool as the model sees it.", yamlwalk.At(yamlwalk.Pattern("a tool's name (letters, digits and _ . : -, at most 128)", toolForm)), func(d *declaration) *text { return &d.name }),
+		yamlwalk.Must("name", "Name the tool as the model sees it.", yamlwalk.At(yamlwalk.Pattern("a tool's name (letters, digits and _ . : -, at most 128)", toolForm)), func(d *declaration) *text { return &d.name }),
 		yamlwalk.F("description", "What it does and when it may be called, as the model is told.", yamlwalk.Text(), func(d *declaration) *string { return &d.description }),
 		yamlwalk.F("input", "JSON Schema of the arguments. Left out, any object is allowed.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.input }),
 		yamlwalk.F("output", "JSON Schema of the result. Left out, nothing is checked.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.output }),
@@ -70,15 +70,15 @@ var toolFields = yamlwalk.Object[declaration]{
 var keyFields = yamlwalk.Object[key]{
 	Is: "an idempotency key",
 	Fields: []yamlwalk.Field[key]{
-		yamlwalk.Must("field", "name the argument that holds the key.", yamlwalk.At(yamlwalk.Text()), func(k *key) *text { return &k.field }),
-		yamlwalk.Must("from", "say who makes the key.", yamlwalk.Enum(tool.KeyFromModel, tool.KeyFromHost), func(k *key) *tool.KeySource { return &k.from }),
+		yamlwalk.Must("field", "Name the argument that holds the key.", yamlwalk.At(yamlwalk.Text()), func(k *key) *text { return &k.field }),
+		yamlwalk.Must("from", "Say who makes the key.", yamlwalk.Enum(tool.KeyFromModel, tool.KeyFromHost), func(k *key) *tool.KeySource { return &k.from }),
 	},
 }
 
 var retryFields = yamlwalk.Object[tool.Retry]{
 	Is: "a retry policy",
 	Fields: []yamlwalk.Field[tool.Retry]{
-		yamlwalk.Must("attempts", "all tries together.", yamlwalk.Int(1), func(r *tool.Retry) *int { return &r.Attempts }),
+		yamlwalk.Must("attempts", "All tries together.", yamlwalk.Int(1), func(r *tool.Retry) *int { return &r.Attempts }),
 		yamlwalk.F("backoff", "Wait before the second try, doubled after each further one.", yamlwalk.Duration(), func(r *tool.Retry) *time.Duration { return &r.Backoff }),
 	},
 }
@@ -87,7 +87,7 @@ var retryFields = yamlwalk.Object[tool.Retry]{
 var toolFile = yamlwalk.Object[[]declaration]{
 	Is: "a file of tools",
 	Fields: []yamlwalk.Field[[]declaration]{
-		yamlwalk.Must("tools", "the declarations.", yamlwalk.List(toolFields.Kind()), func(d *[]declaration) *[]declaration { return d }),
+		yamlwalk.Must("tools", "The declarations.", yamlwalk.List(toolFields.Kind()), func(d *[]declaration) *[]declaration { return d }),
 	},
 }
 

@@ -30,8 +30,9 @@ type File struct {
 	root     *yaml.Node
 	problems []Problem
 	places   []place
-	unfolded int // values visited behind aliases
-	behind   int // aliases being followed
+	unfolded int        // values visited behind aliases
+	behind   int        // aliases being followed
+	alias    *yaml.Node // the outermost of them
 	depth    int
 	buf      []byte // what JSON values are cut from
 }

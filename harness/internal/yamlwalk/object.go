@@ -25,7 +25,7 @@ type Object[T any] struct {
 // Field is one field of an Object.
 type Field[T any] struct {
 	Name     string
-	Doc      string // one sentence or more, in Markdown
+	Doc      string // sentences; of a required field the first says what to do
 	Required bool
 	read     func(v Value, to *T)
 	schema   func() Schema
@@ -83,7 +83,7 @@ func (o *Object[T]) presence(v Value, given uint64, names []string) {
 	for i, f := range o.Fields {
 		if f.Required && given&(1<<i) == 0 {
 			first, _, _ := strings.Cut(f.Doc, ".")
-			v.Failf("%q is missing: %s", f.Name, first)
+			v.Failf("%q is missing: %s", f.Name, strings.ToLower(first[:1])+first[1:])
 		}
 	}
 	for _, set := range o.ExactlyOne {

@@ -168,3 +168,11 @@ func (t Tree) Member(name string) (jsontext.Value, bool) {
 }
 
 func unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
+
+// ToJSON is a whole YAML text as JSON, in the way of [JSON].
+func ToJSON(name string, text []byte) (jsontext.Value, error) {
+	f := Parse(name, text)
+	var t Tree
+	Root(f, JSON(), &t)
+	return t.JSON, f.Err()
+}

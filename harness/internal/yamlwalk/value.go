@@ -40,7 +40,7 @@ func (v *Value) open() bool {
 	if f.behind > 0 {
 		if f.unfolded++; f.unfolded > maxUnfolded {
 			if f.unfolded == maxUnfolded+1 {
-				v.Failf("the aliases unfold to more than %d values", maxUnfolded)
+				f.Failf(pos(f.alias), "the aliases unfold to more than %d values", maxUnfolded)
 			}
 			return false
 		}
@@ -58,6 +58,9 @@ func (v *Value) open() bool {
 
 func (v *Value) follow() bool {
 	to := Value{v.file, v.node.Alias, v.place}
+	if v.file.behind == 0 {
+		v.file.alias = v.node
+	}
 	v.file.behind++
 	v.file.depth++ // an alias is a level of its own, so that one to itself ends
 	ok := to.open()

@@ -1,0 +1,220 @@
+// Package config reads the one file in which an operator sets what lies outside
+// the code: scenarios/retake.yaml. Of the environment only secrets are taken,
+// through the function that the caller passes in.
+//
+// Nothing is built in that goes stale: a model, its address and its price are
+// known when the file says them.
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Config is the effective configuration: what the file says, and the defaults
+// for the rest. It is read-only and may be shared.
+type Config struct {
+	File string // as opened, for messages; it need not exist
+
+	DefaultModels []string
+	Models        []Model  // in the file's order
+	Secrets       []Secret // every secret that is declared or that a model's key names
+	Limits        scenario.Limits
+	Retries       Retries
+	RealWaitCap   time.Duration
+	Redact        Redact
+	Rubric        string // path of the rubric's file, as the file says; "" is the built-in one
+	Flags         map[string]bool
+	KeepReports   int
+
+	places yamlwalk.Places
+}
+
+// Model describes a model version.
+type Model struct {
+	Name    string
+	API     wire.API
+	BaseURL string // "" is the API's public address
+	Key     string // name of the secret; "" sends none
+	Price   *Price // nil: not known, cost is not told
+}
+
+// Price is in US dollars for a million tokens. A nil figure is not known.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite *float64
+	AsOf                                 time.Time
+}
+
+// Secret is a value from the environment. Its value is never shown.
+type Secret struct {
+	Name     string // of the environment variable
+	Owner    string // who renews it
+	RotateBy time.Time
+	value    string
+}
+
+// Value is the secret itself; "" when it is not set.
+func (s *Secret) Value() string { return s.value }
+
+// Retries are the policy for model calls.
+type Retries struct {
+	Attempts      int           // all tries together; default 3
+	Backoff       time.Duration // before the second try, doubled after each further one; default 500ms
+	MaxBackoff    time.Duration // default 30s
+	RetryAfterCap time.Duration // the longest wait that a provider may ask for; default 60s
+}
+
+// Redact says what is taken out of all that is written, besides known secrets.
+type Redact struct {
+	Headers []string // names, any letter case
+	JSON    []string // JSON pointers into bodies, * for any element
+}
+
+// Defaults of what the file does not say.
+const (
+	DefaultAttempts      = 3
+	DefaultBackoff       = 500 * time.Millisecond
+	DefaultMaxBackoff    = 30 * time.Second
+	DefaultRetryAfterCap = time.Minute
+	DefaultRealWaitCap   = 2 * time.Second
+	DefaultKeepReports   = 10
+)
+
+// Load reads dir/retake.yaml. A file that is not there gives the defaults.
+// getenv gives the environment's secrets, nil sets none. An error is like
+// scenario.Load's.
+func Load(dir string, getenv func(string) string) (*Config, error) {
+	file := filepath.Join(dir, scenario.Config)
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c := &Config{File: filepath.ToSlash(file)}
+		c.defaults()
+		return c, nil
+	case err != nil:
+		return nil, failure.Errorf(failure.World, "%s: %w", file, err)
+	}
+	return parse(filepath.ToSlash(file), text, getenv)
+}
+
+func parse(name string, text []byte, getenv func(string) string) (*Config, error) {
+	f := yamlwalk.Parse(name, text)
+	var w written
+	yamlwalk.Root(f, specKind, &w)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	c := w.config(f)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	c.defaults()
+	for i := range c.Secrets {
+		if getenv != nil {
+			c.Secrets[i].value = getenv(c.Secrets[i].Name)
+		}
+	}
+	return c, nil
+}
+
+func (c *Config) defaults() {
+	set(&c.Limits.Iterations, scenario.DefaultIterations)
+	set(&c.Limits.Parallel, scenario.DefaultParallel)
+	set(&c.Retries.Attempts, DefaultAttempts)
+	set(&c.Retries.Backoff, DefaultBackoff)
+	set(&c.Retries.MaxBackoff, DefaultMaxBackoff)
+	set(&c.Retries.RetryAfterCap, DefaultRetryAfterCap)
+	set(&c.RealWaitCap, DefaultRealWaitCap)
+	set(&c.KeepReports, DefaultKeepReports)
+}
+
+func set[V comparable](v *V, to V) {
+	var zero V
+	if *v == zero {
+		*v = to
+	}
+}
+
+// Model finds a model by its name.
+func (c *Config) Model(name string) (*Model, bool) {
+	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Models[i], true
+}
+
+// Secret finds a secret by the name of its environment variable.
+func (c *Config) Secret(name string) (*Secret, bool) {
+	i := slices.IndexFunc(c.Secrets, func(s Secret) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Secrets[i], true
+}
+
+// Names are the names of the models, in the file's order.
+func (c *Config) Names() []string {
+	names := make([]string, len(c.Models))
+	for i := range c.Models {
+		names[i] = c.Models[i].Name
+	}
+	return names
+}
+
+// Options are what scenarios take from the configuration. Where it describes no
+// model at all, a scenario may name any.
+func (c *Config) Options(cache *scenario.Cache) scenario.Options {
+	o := scenario.Options{Models: c.DefaultModels, Limits: c.Limits, Cache: cache}
+	if len(c.Models) > 0 {
+		o.Known = c.Names()
+	}
+	return o
+}
+
+// config makes the Config of what is written.
+func (w *written) config(f *yamlwalk.File) *Config {
+	c := &Config{
+		File: f.Name, Limits: w.limits, Retries: w.retries, RealWaitCap: w.realWaitCap,
+		Redact: w.redact, Rubric: w.rubric, KeepReports: w.keepReports, places: f.Places(),
+	}
+	for _, e := range w.models {
+		m := e.Value
+		c.Models = append(c.Models, Model{Name: e.Key, API: m.api, BaseURL: m.baseURL, Key: m.key, Price: m.price})
+	}
+	for _, m := range w.defaultModels {
+		if _, ok := c.Model(m.V); !ok {
+			f.Failf(m.At, "unknown model %q%s; describe it under models", m.V, suggest.Hint(m.V, c.Names()))
+		}
+		c.DefaultModels = append(c.DefaultModels, m.V)
+	}
+	for _, e := range w.secrets {
+		c.Secrets = append(c.Secrets, Secret{Name: e.Key, Owner: e.Value.owner, RotateBy: e.Value.rotateBy})
+	}
+	for _, m := range c.Models {
+		if _, ok := c.Secret(m.Key); !ok && m.Key != "" {
+			c.Secrets = append(c.Secrets, Secret{Name: m.Key})
+		}
+	}
+	for _, e := range w.flags {
+		if c.Flags == nil {
+			c.Flags = map[string]bool{}
+		}
+		c.Flags[e.Key] = e.Value
+	}
+	return c
+}
+
+// flagNames are the flags' names, sorted.
+func (c *Config) flagNames() []string { return slices.Sorted(maps.Keys(c.Flags)) }

@@ -1,0 +1,281 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/config"
+	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/schema"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+const full = `default_models: [gpt-5.5-mini]
+models:
+  gpt-5.5-mini:
+    api: openai-chat
+    base_url: https://api.example.com/v1
+    key: {env: OPENAI_API_KEY}
+    price: {input: 0.25, output: 2, cache_read: 0.025, as_of: 2026-11-01}
+  local:
+    api: anthropic-messages
+secrets:
+  SEARCH_KEY: {owner: search-team, rotate_by: 2027-01-01}
+limits: {iterations: 5, tokens: 9000, tool_calls: 7, time: 2m, parallel: 3}
+retries: {attempts: 2, backoff: 100ms, max_backoff: 1s, retry_after_cap: 20s}
+real_wait_cap: 1s
+redact: {headers: [x-tenant], json: [/user/email]}
+rubric: rubric.yaml
+flags: {new_loop: true}
+reports: {keep: 3}
+`
+
+var unexported = cmpopts.IgnoreUnexported(config.Config{}, config.Secret{})
+
+func TestLoadEveryField(t *testing.T) {
+	c := load(t, full, func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk-secret"}[name] })
+	want := &config.Config{
+		File: c.File, DefaultModels: []string{"gpt-5.5-mini"},
+		Models: []config.Model{
+			{Name: "gpt-5.5-mini", API: wire.OpenAIChat, BaseURL: "https://api.example.com/v1", Key: "OPENAI_API_KEY", Price: &config.Price{
+				Input: new(0.25), Output: new(2.0), CacheRead: new(0.025), AsOf: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+			}},
+			{Name: "local", API: wire.AnthropicMessages},
+		},
+		Secrets: []config.Secret{
+			{Name: "SEARCH_KEY", Owner: "search-team", RotateBy: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{Name: "OPENAI_API_KEY"},
+		},
+		Limits:      scenario.Limits{Iterations: 5, Tokens: 9000, ToolCalls: 7, Time: 2 * time.Minute, Parallel: 3},
+		Retries:     config.Retries{Attempts: 2, Backoff: 100 * time.Millisecond, MaxBackoff: time.Second, RetryAfterCap: 20 * time.Second},
+		RealWaitCap: time.Second,
+		Redact:      config.Redact{Headers: []string{"x-tenant"}, JSON: []string{"/user/email"}},
+		Rubric:      "rubric.yaml", Flags: map[string]bool{"new_loop": true}, KeepReports: 3,
+	}
+	if diff := cmp.Diff(want, c, unexported); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s, ok := c.Secret("OPENAI_API_KEY"); !ok || s.Value() != "sk-secret" {
+		t.Error("the secret's value is not the environment's")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	want := &config.Config{
+		Limits:      scenario.Limits{Iterations: 10, Parallel: 8},
+		Retries:     config.Retries{Attempts: 3, Backoff: 500 * time.Millisecond, MaxBackoff: 30 * time.Second, RetryAfterCap: time.Minute},
+		RealWaitCap: 2 * time.Second, KeepReports: 10,
+	}
+	missing, err := config.Load(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for why, got := range map[string]*config.Config{
+		"no file":      missing,
+		"nothing said": load(t, "flags: {}\n", nil),
+	} {
+		if diff := cmp.Diff(want, got, unexported, cmpopts.IgnoreFields(config.Config{}, "File")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", why, diff)
+		}
+	}
+	if o := missing.Options(nil); o.Known != nil {
+		t.Errorf("without a file scenarios may name only %q", o.Known)
+	}
+}
+
+func TestEffective(t *testing.T) {
+	c := load(t, full, func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk-secret"}[name] })
+	var got strings.Builder
+	for _, s := range c.Effective() {
+		got.WriteString(strings.Join([]string{s.Key, s.Value, strings.TrimPrefix(s.Source, c.File), s.Owner, s.RotateBy}, "|") + "\n")
+	}
+	want := `default_models|gpt-5.5-mini|:1:1||
+models.gpt-5.5-mini.api|openai-chat|:4:5||
+models.gpt-5.5-mini.base_url|https://api.example.com/v1|:5:5||
+models.gpt-5.5-mini.key.env|OPENAI_API_KEY|:6:11||
+models.gpt-5.5-mini.price.input|$0.25 a million|:7:13||
+models.gpt-5.5-mini.price.output|$2 a million|:7:26||
+models.gpt-5.5-mini.price.cache_read|$0.025 a million|:7:37||
+models.gpt-5.5-mini.price.cache_write|not known|default||
+models.gpt-5.5-mini.price.as_of|2026-11-01|:7:56||
+models.local.api|anthropic-messages|:9:5||
+models.local.base_url|the provider's|default||
+models.local.key.env|none|default||
+models.local.price|not known|default||
+secrets.SEARCH_KEY|not set|environment|search-team|2027-01-01
+secrets.OPENAI_API_KEY|set|environment||
+limits.iterations|5|:12:10||
+limits.tokens|9000|:12:25||
+limits.tool_calls|7|:12:39||
+limits.time|2m0s|:12:54||
+limits.parallel|3|:12:64||
+retries.attempts|2|:13:11||
+retries.backoff|100ms|:13:24||
+retries.max_backoff|1s|:13:40||
+retries.retry_after_cap|20s|:13:57||
+real_wait_cap|1s|:14:1||
+redact.headers|x-tenant|:15:10||
+redact.json|/user/email|:15:31||
+rubric|rubric.yaml|:16:1||
+flags.new_loop|true|:17:9||
+reports.keep|3|:18:11||
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if strings.Contains(got.String(), "sk-") {
+		t.Error("a part of a secret is shown")
+	}
+}
+
+func TestDefaultsSayThatTheyAre(t *testing.T) {
+	for _, s := range load(t, "real_wait_cap: 1s\n", nil).Effective() {
+		if want := s.Key != "real_wait_cap"; (s.Source == config.FromDefault) != want {
+			t.Errorf("%s comes from %s", s.Key, s.Source)
+		}
+	}
+}
+
+func TestInvalid(t *testing.T) {
+	for _, tc := range invalid {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "retake.yaml"), tc.text)
+		_, err := config.Load(dir, nil)
+		if failure.Of(err) != failure.ScenarioInvalid || !strings.Contains(err.Error(), "retake.yaml:"+tc.want) {
+			t.Errorf("%s:\n got %v\nwant %s", tc.why, err, tc.want)
+		}
+	}
+}
+
+var invalid = []struct {
+	why, text, want string
+	editor          bool // the JSON Schema refuses it too
+}{
+	{"an empty file", "", "1:1: the file is empty", false},
+	{"a misspelled field", "modles: {}\n", `1:1: unknown field "modles" (did you mean "models"?)`, true},
+	{"a default that is not described", "default_models: gpt-5.5-mni\nmodels: {gpt-5.5-mini: {api: openai-chat}}\n", `1:17: unknown model "gpt-5.5-mni" (did you mean "gpt-5.5-mini"?); describe it under models`, false},
+	{"a model without its protocol", "models: {a: {}}\n", `1:13: "api" is missing: name the wire protocol`, true},
+	{"a model twice", "models:\n  a: {api: gemini}\n  a: {api: gemini}\n", `3:3: "a" is given twice; drop one`, false},
+	{"a key itself", "models: {a: {api: gemini, key: sk-1}}\n", `1:32: must be a key, is "sk-1"`, true},
+	{"a password in an address", "models: {a: {api: gemini, base_url: 'https://u:p@x.example'}}\n", `1:37: an address must not hold a password`, false},
+	{"no address", "models: {a: {api: gemini, base_url: api.example.com}}\n", `1:37: must be an address like https://api.example.com, is "api.example.com"`, false},
+	{"a price without its day", "models: {a: {api: gemini, price: {input: 1, output: 2}}}\n", `1:34: "as_of" is missing: say on which day the price was looked up`, true},
+	{"a negative price", "models: {a: {api: gemini, price: {input: -1, output: 2, as_of: 2026-11-01}}}\n", `1:42: must be a number of at least 0, is -1`, true},
+	{"a day that is none", "secrets: {KEY: {owner: o, rotate_by: 2027-02-30}}\n", `1:38: must be a day, like 2026-07-14, is "2027-02-30"`, true},
+	{"a secret without an owner", "secrets: {KEY: {}}\n", `1:16: "owner" is missing: name who renews it`, true},
+	{"a variable that cannot be one", "secrets: {MY-KEY: {owner: o}}\n", `1:11: "MY-KEY" cannot be used as a name here; it must match ^[A-Za-z_][A-Za-z0-9_]*$`, true},
+	{"a wait without a unit", "real_wait_cap: 2\n", `1:16: must be a time with its unit, like 500ms, 10s or 2m, is 2 without a unit`, true},
+	{"a flag that is no truth value", "flags: {a: on}\n", `1:12: must be true or false, is "on"`, true},
+}
+
+// RETAKE_UPDATE=1 writes the schema anew.
+func TestCommittedSchema(t *testing.T) {
+	const file = "retake.schema.json"
+	want, err := config.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("RETAKE_UPDATE") == "1" {
+		write(t, file, string(want))
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is not what the fields give; write it with: RETAKE_UPDATE=1 go test ./harness/internal/config (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestEditorAndLoaderAgree(t *testing.T) {
+	raw, err := config.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	editor, err := schema.Compile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile("../../../scenarios/retake.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := append(invalid, []struct {
+		why, text, want string
+		editor          bool
+	}{{"every field", full, "", false}, {"our own", string(own), "", false}}...)
+	for _, tc := range rows {
+		text, err := yamlwalk.ToJSON("retake.yaml", []byte(tc.text))
+		if err != nil {
+			continue // no JSON comes of it: nothing for a schema
+		}
+		if problems := editor.Check(text); (problems != nil) != tc.editor {
+			t.Errorf("%s: the editor's schema says %v, want refused: %v", tc.why, problems, tc.editor)
+		}
+	}
+}
+
+func TestOwnConfiguration(t *testing.T) {
+	c, err := config.Load("../../../scenarios", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range c.Models {
+		s, ok := c.Secret(m.Key)
+		switch {
+		case m.Price == nil || m.Price.AsOf.IsZero():
+			t.Errorf("%s has no dated price", m.Name)
+		case !ok || s.Owner == "" || s.RotateBy.IsZero():
+			t.Errorf("%s: the secret %q has no owner or no day of rotation", m.Name, m.Key)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(full)
+	for _, tc := range invalid {
+		f.Add(tc.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "retake.yaml"), text)
+		c, err := config.Load(dir, func(string) string { return "sk-secret" })
+		if err != nil {
+			if failure.Of(err) != failure.ScenarioInvalid {
+				t.Errorf("%v has class %q", err, failure.Of(err))
+			}
+			return
+		}
+		for _, s := range c.Effective() {
+			if s.Key == "" || s.Value == "" || s.Source == "" || strings.Contains(s.Value, "sk-secret") {
+				t.Errorf("got %+v", s)
+			}
+		}
+	})
+}
+
+func load(t *testing.T, text string, getenv func(string) string) *config.Config {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "retake.yaml"), text)
+	c, err := config.Load(dir, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// written is the configuration as it is written.
+type written struct {
+	defaultModels []yamlwalk.Located[string]
+	models        []yamlwalk.Entry[model]
+	secrets       []yamlwalk.Entry[secret]
+	limits        scenario.Limits
+	retries       Retries
+	realWaitCap   time.Duration
+	redact        Redact
+	rubric        string
+	flags         []yamlwalk.Entry[bool]
+	keepReports   int
+}
+
+type model struct {
+	api     wire.API
+	baseURL string
+	key     string
+	price   *Price
+}
+
+type secret struct {
+	owner    string
+	rotateBy time.Time
+}
+
+var (
+	envForm     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	flagForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	headerForm  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	pointerForm = regexp.MustCompile(`^(/([^~/]|~[01])*)+$`)
+)
+
+// spec is the table of the configuration's file.
+var spec = yamlwalk.Object[written]{
+	Is: "a configuration",
+	Fields: []yamlwalk.Field[written]{
+		yamlwalk.F("default_models", "Models that are run where a scenario names none.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(w *written) *[]yamlwalk.Located[string] { return &w.defaultModels }),
+		yamlwalk.F("models", "Model versions by their names: what a scenario may run.", yamlwalk.Entries("models", nil, modelFields.Kind()), func(w *written) *[]yamlwalk.Entry[model] { return &w.models }),
+		yamlwalk.F("secrets", "Who owns each secret and when it has to be renewed, by the name of its environment variable. Never the secret itself.", yamlwalk.Entries("secrets", envForm, secretFields.Kind()), func(w *written) *[]yamlwalk.Entry[secret] { return &w.secrets }),
+		yamlwalk.F("limits", "Budgets of a run where a scenario does not say its own.", scenario.LimitFields(), func(w *written) *scenario.Limits { return &w.limits }),
+		yamlwalk.F("retries", "How failed model calls are repeated.", retryFields.Kind(), func(w *written) *Retries { return &w.retries }),
+		yamlwalk.F("real_wait_cap", "The longest injected wait on a real clock; default 2s.", yamlwalk.Duration(), func(w *written) *time.Duration { return &w.realWaitCap }),
+		yamlwalk.F("redact", "What is taken out of all that is written, besides known secrets.", redactFields.Kind(), func(w *written) *Redact { return &w.redact }),
+		yamlwalk.F("rubric", "File of the questions that decide keep or revert, relative to this file. Left out, the built-in ones.", yamlwalk.Text(), func(w *written) *string { return &w.rubric }),
+		yamlwalk.F("flags", "Feature flags.", yamlwalk.Entries("flags", flagForm, yamlwalk.Bool()), func(w *written) *[]yamlwalk.Entry[bool] { return &w.flags }),
+		yamlwalk.F("reports", "What happens with old reports.", reportFields.Kind(), func(w *written) *int { return &w.keepReports }),
+	},
+}
+
+var modelFields = yamlwalk.Object[model]{
+	Is: "a model",
+	Fields: []yamlwalk.Field[model]{
+		yamlwalk.Must("api", "Name the wire protocol.", scenario.APIs(), func(m *model) *wire.API { return &m.api }),
+		yamlwalk.F("base_url", "Address of the API; default the provider's public one.", baseURL, func(m *model) *string { return &m.baseURL }),
+		yamlwalk.F("key", "Where the key comes from: {env: NAME}.", keyFields.Kind(), func(m *model) *string { return &m.key }),
+		yamlwalk.F("price", "US dollars for a million tokens.", yamlwalk.Optional(priceFields.Kind()), func(m *model) **Price { return &m.price }),
+	},
+}
+
+var baseURL = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		v.Failf("must be an address like https://api.example.com, is %q", s)
+	case u.User != nil:
+		v.Failf("an address must not hold a password; put it into the environment and name it under key")
+	case u.RawQuery != "" || u.Fragment != "":
+		v.Failf("must be an address without ? and #, is %q", s)
+	}
+})
+
+var keyFields = yamlwalk.Object[string]{
+	Is: "a key",
+	Fields: []yamlwalk.Field[string]{
+		yamlwalk.Must("env", "Name the environment variable.", yamlwalk.Pattern("the name of an environment variable", envForm), func(s *string) *string { return s }),
+	},
+}
+
+var dollars = yamlwalk.Optional(yamlwalk.Number(new(float64)))
+
+var priceFields = yamlwalk.Object[Price]{
+	Is: "a price",
+	Fields: []yamlwalk.Field[Price]{
+		yamlwalk.Must("input", "Dollars for a million input tokens.", dollars, func(p *Price) **float64 { return &p.Input }),
+		yamlwalk.Must("output", "Dollars for a million output tokens, reasoning included.", dollars, func(p *Price) **float64 { return &p.Output }),
+		yamlwalk.F("cache_read", "Dollars for a million tokens read from the cache.", dollars, func(p *Price) **float64 { return &p.CacheRead }),
+		yamlwalk.F("cache_write", "Dollars for a million tokens written to the cache.", dollars, func(p *Price) **float64 { return &p.CacheWrite }),
+		yamlwalk.Must("as_of", "Say on which day the price was looked up.", yamlwalk.Date(), func(p *Price) *time.Time { return &p.AsOf }),
+	},
+}
+
+var secretFields = yamlwalk.Object[secret]{
+	Is: "a secret",
+	Fields: []yamlwalk.Field[secret]{
+		yamlwalk.Must("owner", "Name who renews it.", yamlwalk.Text(), func(s *secret) *string { return &s.owner }),
+		yamlwalk.F("rotate_by", "The day by which it has to be renewed.", yamlwalk.Date(), func(s *secret) *time.Time { return &s.rotateBy }),
+	},
+}
+
+var retryFields = yamlwalk.Object[Retries]{
+	Is: "a retry policy",
+	Fields: []yamlwalk.Field[Retries]{
+		yamlwalk.F("attempts", "All tries together; default 3.", yamlwalk.Int(1), func(r *Retries) *int { return &r.Attempts }),
+		yamlwalk.F("backoff", "Wait before the second try, doubled after each further one; default 500ms.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.Backoff }),
+		yamlwalk.F("max_backoff", "The longest such wait; default 30s.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.MaxBackoff }),
+		yamlwalk.F("retry_after_cap", "The longest wait that a provider may ask for; default 1m.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.RetryAfterCap }),
+	},
+}
+
+var redactFields = yamlwalk.Object[Redact]{
+	Is: "what to redact",
+	Fields: []yamlwalk.Field[Redact]{
+		yamlwalk.F("headers", "Names of headers.", yamlwalk.List(yamlwalk.Pattern("a header's name", headerForm)), func(r *Redact) *[]string { return &r.Headers }),
+		yamlwalk.F("json", "JSON pointers into bodies; * stands for any member or element.", yamlwalk.List(yamlwalk.Pattern("a JSON pointer like /user/email", pointerForm)), func(r *Redact) *[]string { return &r.JSON }),
+	},
+}
+
+var reportFields = yamlwalk.Object[int]{
+	Is: "reports",
+	Fields: []yamlwalk.Field[int]{
+		yamlwalk.F("keep", "How many reports are kept; default 10.", yamlwalk.Int(1), func(n *int) *int { return n }),
+	},
+}
+
+var specKind = spec.Kind()
+
+// JSONSchema describes the configuration's file for editors.
+func JSONSchema() ([]byte, error) { return yamlwalk.Describe("The configuration of retake", specKind) }
