@@ -1,0 +1,178 @@
+package openairesponses
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
+)
+
+// DecodeRequest reads a request body; the path says nothing here.
+func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
+	if err := object("a request", body); err != nil {
+		return nil, err
+	}
+	r := &wire.Request{}
+	c := rawjson.New(body)
+	for c.Object(); c.More(); {
+		name := c.Name()
+		if string(name) == "input" && c.Kind() == '[' {
+			if err := decodeInput(r, &c); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if value := c.Value(); !member(r, name, value) {
+			r.Params = append(r.Params, wire.Field{Name: string(name), Value: value})
+		}
+	}
+	wire.SortFields(r.Params)
+	return r, nil
+}
+
+// member puts one top-level member into its field; false when none holds it.
+func member(r *wire.Request, name []byte, v jsontext.Value) (held bool) {
+	switch string(name) {
+	case "model":
+		r.Model = openai.TextOf(v)
+		return r.Model != ""
+	case "input":
+		s, ok := openai.Text(v)
+		if ok {
+			r.Messages = []wire.Message{{Role: wire.RoleUser, Blocks: []wire.Block{{Kind: wire.KindText, Text: s}}}}
+		}
+		return ok
+	case "instructions":
+		s, ok := openai.Text(v)
+		if ok {
+			r.System = []wire.Block{{Kind: wire.KindText, Text: s}}
+		}
+		return ok
+	case "tools":
+		r.Tools = decodeTools(v)
+		return len(r.Tools) > 0
+	case "tool_choice":
+		return decodeChoice(&r.ToolChoice, v)
+	case "parallel_tool_calls":
+		r.ToolChoice.NoParallel = string(v) == "false"
+		return r.ToolChoice.NoParallel
+	case "max_output_tokens":
+		n := openai.Int(v)
+		if n == nil || *n <= 0 || *n > 1<<31 {
+			return false
+		}
+		r.MaxTokens = int(*n)
+		return true
+	case "stream":
+		r.Stream = string(v) == "true"
+		return r.Stream
+	case "previous_response_id", "conversation":
+		r.Continues = r.Continues || !openai.IsEmpty(v)
+	}
+	return false
+}
+
+// side says to which neutral message an item belongs.
+type side int
+
+const (
+	ofNobody side = iota
+	ofAssistant
+	ofResults
+	ofOther // a message of another role: one by itself
+)
+
+func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
+	r.Messages = nil
+	last := ofNobody
+	for c.Array(); c.More(); {
+		v := c.Value()
+		if !openai.IsObject(v) {
+			return failure.Errorf(failure.Protocol, "openai responses: reading a request: input holds %.40q, which is no item", v)
+		}
+		var it item
+		it.read(v)
+		here := it.side()
+		if here != last || here == ofOther {
+			r.Messages = append(r.Messages, it.open(here))
+		}
+		last = here
+		m := &r.Messages[len(r.Messages)-1]
+		switch here {
+		case ofAssistant:
+			m.Blocks = it.turn(m.Blocks)
+		case ofResults:
+			m.Blocks = append(m.Blocks, it.output())
+		}
+	}
+	return nil
+}
+
+func decodeTools(v jsontext.Value) []wire.Tool {
+	var out []wire.Tool
+	for a := openai.Elements(v); ; {
+		t, ok := a.Next()
+		if !ok {
+			return out
+		}
+		out = append(out, decodeTool(t))
+	}
+}
+
+// decodeTool reads a function; any other tool is kept whole, with its name where
+// it has one.
+func decodeTool(v jsontext.Value) wire.Tool {
+	var t wire.Tool
+	var extra openai.Extra
+	function := false
+	for o := openai.Members(v); ; {
+		name, value, ok := o.Next()
+		if !ok {
+			break
+		}
+		switch s := string(name); {
+		case s == "type":
+			function = string(value) == `"function"`
+		case s == "name" && openai.IsString(value):
+			t.Name = openai.TextOf(value)
+		case s == "description" && openai.IsString(value):
+			t.Description = openai.TextOf(value)
+		case s == "parameters" && !openai.IsNull(value):
+			t.Schema = value
+		default:
+			extra.Add(s, value)
+		}
+	}
+	if !function {
+		return wire.Tool{Name: t.Name, Raw: v}
+	}
+	t.Extra = extra.Object()
+	return t
+}
+
+// decodeChoice reads tool_choice; false for null. Forms other than OpenAI's
+// words and the named function are kept whole.
+func decodeChoice(c *wire.ToolChoice, v jsontext.Value) bool {
+	if openai.IsNull(v) {
+		return false
+	}
+	switch string(v) {
+	case `"auto"`:
+		c.Mode = wire.ChoiceAuto
+	case `"none"`:
+		c.Mode = wire.ChoiceNone
+	case `"required"`:
+		c.Mode = wire.ChoiceAny
+	default:
+		c.Extra = v
+		if name := openai.Get(v, "name"); string(openai.Get(v, "type")) == `"function"` && openai.IsString(name) {
+			c.Mode, c.Name = wire.ChoiceTool, openai.TextOf(name)
+			if openai.Size(v) == 2 {
+				c.Extra = nil
+			}
+		}
+	}
+	return true
+}
