@@ -155,7 +155,10 @@ func jsonNumber(s string) bool {
 		s = s[1+n:]
 	}
 	if s != "" && (s[0] == 'e' || s[0] == 'E') {
-		s = strings.TrimLeft(s[1:2], "+-") + s[min(2, len(s)):]
+		s = s[1:]
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
 		n := digits(s)
 		return n > 0 && n == len(s)
 	}
