@@ -1,0 +1,165 @@
+package cassette
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// Options say how a Player matches and answers. The zero value matches by
+// meaning where a codec knows the request, and answers at once.
+type Options struct {
+	Match   Mode
+	Ignore  []string // JSON pointers into the request body, * for any member or element; what they name does not count
+	Headers []string // names of request headers that count; none by default
+	Meaning Meaning  // nil: requests are matched as in mode strict
+
+	// Record is the scenario's name in the advice to re-record; by default it is
+	// taken from the cassette's path.
+	Record string
+
+	// Wait lets time pass: the recorded latency before an answer, and the pace of
+	// a recorded stream. nil answers at once.
+	Wait func(ctx context.Context, d time.Duration) error
+	// Observe is told of every answer, before it is given. It may be called from
+	// several goroutines.
+	Observe func(Played)
+}
+
+// Played tells which recording answered a request.
+type Played struct {
+	Ordinal   int // of the request, from 1
+	Recording int // its number in the file, from 1
+	Duration  time.Duration
+}
+
+// Player is a http.RoundTripper that answers from a cassette and never dials.
+// It may be used by many goroutines; each recording answers once. A request
+// without a free recording gets an error of class cassette_miss whose chain has
+// a *Miss.
+type Player struct {
+	file    *File
+	opts    Options
+	matcher *matcher
+	index   *index
+
+	mu      sync.Mutex
+	ordinal int
+	misses  []*Miss
+}
+
+// NewPlayer prepares the replay of f. A wrong option is of class
+// scenario_invalid, a recorded URL that is none of class cassette_invalid.
+func NewPlayer(f *File, opts Options) (*Player, error) {
+	m, err := newMatcher(opts.Match, opts.Ignore, opts.Headers, opts.Meaning)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Record == "" {
+		opts.Record = scenarioName(f.Name)
+	}
+	questions := make([]question, len(f.Interactions))
+	for i := range f.Interactions {
+		q := &f.Interactions[i].Request
+		u, err := url.Parse(q.URL)
+		if err != nil {
+			return nil, invalid(f.Name, f.Interactions[i].Line, 1, "interaction %d has the url %q, which is none", i+1, q.URL)
+		}
+		questions[i] = question{m.place(q.Method, u, q.Header.Get), q.Body}
+	}
+	p := &Player{file: f, opts: opts, matcher: m}
+	key := m.key
+	if m.mode == Sequence {
+		key = nil
+	}
+	p.index = newIndex(questions, key)
+	return p, nil
+}
+
+// RoundTrip answers req from the cassette. The answer shares nothing that its
+// receiver could change with a later one.
+func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), body}
+	ordinal := p.nextOrdinal()
+	recording, known := p.index.take(q)
+	if recording < 0 {
+		return nil, p.miss(q, ordinal, known)
+	}
+	in := &p.file.Interactions[recording]
+	if p.opts.Observe != nil {
+		p.opts.Observe(Played{Ordinal: ordinal, Recording: recording + 1, Duration: in.Response.Duration})
+	}
+	return answer(req, in, p.opts.Wait)
+}
+
+func (p *Player) nextOrdinal() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ordinal++
+	return p.ordinal
+}
+
+func (p *Player) miss(q question, ordinal int, known []int32) error {
+	m := explain(p.file, p.matcher, p.index, q, ordinal, known)
+	m.Noun, m.Record = "model request", p.opts.Record
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.misses = append(p.misses, m)
+	return failure.Wrap(failure.CassetteMiss, m)
+}
+
+// Misses are the requests that found no recording so far, whether or not the
+// agent passed the error on.
+func (p *Player) Misses() []*Miss {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*Miss(nil), p.misses...)
+}
+
+// Unplayed are the recordings that no request has asked for so far.
+func (p *Player) Unplayed() []Unplayed {
+	return unplayed(p.file, p.index)
+}
+
+// readBody reads and closes a request's body.
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	body, err := readAll(req.Body, req.ContentLength)
+	if closeErr := req.Body.Close(); err == nil {
+		err = closeErr
+	}
+	return body, err
+}
+
+// maxAnnounced bounds what is allocated on the word of a header alone.
+const maxAnnounced = 16 << 20
+
+func readAll(r io.Reader, announced int64) ([]byte, error) {
+	if announced <= 0 || announced > maxAnnounced {
+		return io.ReadAll(r)
+	}
+	buf := make([]byte, announced)
+	n, err := io.ReadFull(r, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return buf[:n], nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rest, err := io.ReadAll(r)
+	return append(buf, rest...), err
+}
