@@ -104,7 +104,7 @@ func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
 		case ofAssistant:
 			m.Blocks = it.turn(m.Blocks)
 		case ofResults:
-			m.Blocks = append(m.Blocks, it.output())
+			m.Blocks = append(m.Blocks, it.result())
 		}
 	}
 	return nil

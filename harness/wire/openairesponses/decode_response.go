@@ -133,7 +133,7 @@ func (a *answer) item(v jsontext.Value) {
 		here.ArgsText = text
 		return
 	}
-	unfinished := a.state == "incomplete" || string(openai.Get(v, "status")) == `"in_progress"`
+	unfinished := a.state != "completed" || string(openai.Get(v, "status")) == `"in_progress"`
 	if kind, bad := openai.SetArgs(here, text, unfinished); bad {
 		r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.Name})
 	}

@@ -126,8 +126,6 @@ func encodeResult(w *openai.Writer, b *wire.Block) {
 	if len(b.Result) > 0 {
 		w.Name("output")
 		encodeContent(w, b.Result, wire.RoleUser, false)
-	} else if openai.Get(b.Extra, "output") == nil {
-		w.Text("output", "")
 	}
 	w.Splice(b.Extra)
 	w.Close('}')

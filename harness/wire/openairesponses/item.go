@@ -103,15 +103,15 @@ func (it *item) keep(name string, v jsontext.Value) {
 	}
 }
 
-// output is the item as a tool's result; what is none of a function or custom
+// result is the item as a tool's result; what is none of a function or custom
 // tool is kept whole.
-func (it *item) output() wire.Block {
+func (it *item) result() wire.Block {
 	if it.kind != "function_call_output" && it.kind != "custom_tool_call_output" {
 		return wire.Block{Kind: wire.KindOpaque, Raw: it.raw}
 	}
 	b := wire.Block{Kind: wire.KindToolResult, ID: openai.TextOf(it.callID), Name: openai.TextOf(it.name)}
-	if result, ok := decodeContent(it.output, wire.RoleUser); ok {
-		b.Result = result
+	if parts, ok := decodeContent(it.output, wire.RoleUser); ok {
+		b.Result = parts
 	} else {
 		it.keep("output", it.output)
 	}
