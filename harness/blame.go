@@ -53,15 +53,13 @@ func failureOf(r *Result, err error) Failure {
 // missFailure blames a miss on the part whose change explains it.
 func missFailure(r *Result, m *cassette.Miss) Failure {
 	f := Failure{
-		Class: failure.CassetteMiss, Part: failure.PartAgent, What: m.Error(), Where: m.File, Line: m.Line,
+		Class: failure.CassetteMiss, Part: failure.PartAgent, What: m.Error(), Where: m.File, Line: m.NearestLine,
 		Why:  "a recorded model cannot answer what it never saw",
 		Next: "if the change is meant, re-record with: retake record " + r.Name,
 	}
 	switch m.Cause {
 	case cassette.CausePrompt, cassette.CauseTools, cassette.CauseParameters, cassette.CauseModel:
-		f.Part = failure.PartScenario
-	case cassette.CauseToolCall:
-		f.Part = failure.PartCassette
+		f.Part = failure.PartScenario // it is what the scenario says, or what its agent makes of it
 	}
 	return f
 }

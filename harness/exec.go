@@ -34,7 +34,6 @@ type Params struct {
 	Clock clock.Mode
 	// RunID is part of the ids of the run; "" leaves them without.
 	RunID   string
-	Limits  scenario.Limits // where the scenario is silent
 	Retry   Retry
 	Schemas *schema.Cache // nil: compiled anew
 
@@ -118,8 +117,8 @@ func (w *world) firstError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return failure.Errorf(failure.Interrupted, "interrupted")
 	}
-	if miss := w.player.FirstMiss(); miss != nil {
-		return miss
+	if misses := w.player.Misses(); len(misses) > 0 {
+		return failure.Wrap(failure.CassetteMiss, misses[0])
 	}
 	if fatal := w.env.Tools.Fatal(); fatal != nil {
 		return fatal

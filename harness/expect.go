@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
@@ -19,12 +18,12 @@ func (w *world) expectations() {
 	w.expectLimits()
 }
 
-func (w *world) expected(what string, path ...string) {
+func (w *world) expected(what, part string) {
 	w.fail(Failure{
 		Class: failure.Expectation, Part: failure.PartAgent, What: what,
 		Why:  "the scenario says so: " + w.env.Scenario.Why,
 		Next: "mend the agent, or change the expectation if this is right",
-	}, scenario.Place{}, append([]string{"expect"}, path...)...)
+	}, "expect."+part)
 }
 
 func (w *world) expectStop() {
@@ -74,37 +73,37 @@ func (w *world) expectAnswer() {
 	a := &w.env.Scenario.Expect.Answer
 	got := w.result.Outcome.Answer
 	if a.Equals != nil && got != *a.Equals {
-		w.expected(fmt.Sprintf("the answer is %s, expected %s", quote(got), quote(*a.Equals)), "answer", "equals")
+		w.expected(fmt.Sprintf("the answer is %s, expected %s", quote(got), quote(*a.Equals)), "answer.equals")
 	}
 	for _, part := range a.Contains {
 		if !strings.Contains(got, part) {
-			w.expected(fmt.Sprintf("the answer does not contain %q: %s", part, quote(got)), "answer", "contains")
+			w.expected(fmt.Sprintf("the answer does not contain %q: %s", part, quote(got)), "answer.contains")
 		}
 	}
 	if a.Regexp != nil && !a.Regexp.MatchString(got) {
-		w.expected(fmt.Sprintf("the answer does not match %q: %s", a.Regexp, quote(got)), "answer", "regexp")
+		w.expected(fmt.Sprintf("the answer does not match %q: %s", a.Regexp, quote(got)), "answer.regexp")
 	}
 	if a.Schema == nil {
 		return
 	}
 	s, err := compile(w.params.Schemas, a.Schema)
 	if err != nil {
-		w.expected(err.Error(), "answer", "schema")
+		w.expected(err.Error(), "answer.schema")
 		return
 	}
 	for _, bad := range s.Check([]byte(got)) {
-		w.expected("the answer does not fit its schema: "+bad.String(), "answer", "schema")
+		w.expected("the answer does not fit its schema: "+bad.String(), "answer.schema")
 	}
 }
 
 func (w *world) expectLimits() {
 	e, r := &w.env.Scenario.Expect, w.result
-	over := func(what, path string) {
+	over := func(what, part string) {
 		w.fail(Failure{
 			Class: failure.Budget, Part: failure.PartAgent, What: what,
 			Why:  "cost and waiting are part of the result",
 			Next: "find the growth in the report, or raise the limit",
-		}, scenario.Place{}, "expect", path)
+		}, "expect."+part)
 	}
 	if n := r.Tokens.Total(); e.Tokens != nil && n > *e.Tokens {
 		over(fmt.Sprintf("%d tokens, at most %d expected", n, *e.Tokens), "tokens")

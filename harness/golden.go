@@ -10,7 +10,6 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/atomicfile"
-	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
@@ -25,7 +24,7 @@ func (w *world) golden() {
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "reading the golden: " + err.Error(),
-			Why: "without it nothing can be compared", Next: "make the file readable"}, scenario.Place{})
+			Why: "without it nothing can be compared", Next: "make the file readable"}, "")
 		return
 	}
 	switch {
@@ -56,7 +55,7 @@ func (w *world) accept(path string, old []byte) {
 	}
 	if err != nil {
 		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "writing the golden: " + err.Error(),
-			Why: "nothing was accepted", Next: "make the folder writable"}, scenario.Place{})
+			Why: "nothing was accepted", Next: "make the folder writable"}, "")
 		return
 	}
 	w.result.Accepted = true
@@ -67,7 +66,7 @@ func (w *world) goldenFailure(class failure.Class, path, what, diff string) {
 		Class: class, Part: failure.PartAgent, Where: path, What: what, Diff: diff,
 		Why:  "the critical path is no longer what was reviewed",
 		Next: fmt.Sprintf("read the difference; accept with: retake run %s --accept", w.result.Name),
-	}, scenario.Place{})
+	}, "")
 }
 
 func (w *world) damaged(path string) {
@@ -76,5 +75,5 @@ func (w *world) damaged(path string) {
 		What: "the golden has CRLF line ends; goldens are compared byte by byte",
 		Why:  "a checkout that changes line ends makes every comparison wrong",
 		Next: "add `golden/** -text` to .gitattributes, then: git rm --cached -r golden && git reset --hard",
-	}, scenario.Place{})
+	}, "")
 }

@@ -1,11 +1,11 @@
 package harness
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
@@ -45,23 +45,12 @@ func hashDecls(decls []tool.Decl) string {
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// limits fills in from the configuration what the scenario leaves open, and from
-// the defaults what both do.
-func limits(s, config scenario.Limits) scenario.Limits {
-	pick := func(a, b, c int) int {
-		switch {
-		case a > 0:
-			return a
-		case b > 0:
-			return b
-		}
-		return c
-	}
-	return scenario.Limits{
-		Iterations: pick(s.Iterations, config.Iterations, defaultIterations),
-		ToolCalls:  pick(s.ToolCalls, config.ToolCalls, 0),
-		Parallel:   pick(s.Parallel, config.Parallel, defaultParallel),
-		Tokens:     int64(pick(int(s.Tokens), int(config.Tokens), 0)),
-		Time:       time.Duration(pick(int(s.Time), int(config.Time), int(defaultTime))),
-	}
+// withDefaults fills in what neither the scenario nor the configuration says. A
+// run always has a time limit, because a deadline is what ends a wait on a
+// virtual clock.
+func withDefaults(l scenario.Limits) scenario.Limits {
+	l.Iterations = cmp.Or(l.Iterations, scenario.DefaultIterations)
+	l.Parallel = cmp.Or(l.Parallel, scenario.DefaultParallel)
+	l.Time = cmp.Or(l.Time, defaultTime)
+	return l
 }

@@ -1,11 +1,11 @@
 package harness
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/scenario"
 )
 
 // judge holds the run against everything that was agreed, in the order in which
@@ -114,7 +114,7 @@ func (w *world) outcome() bool {
 		f.Class, f.Part = failure.Expectation, failure.PartAgent
 	}
 	f.Next = "if this is what should happen, write under expect: outcome: " + got
-	w.fail(f, scenario.Place{}, "expect", "outcome")
+	w.fail(f, "expect.outcome")
 	return false
 }
 
@@ -125,7 +125,7 @@ func (w *world) breach(b contract.Breach) {
 		Class: failure.Contract, Part: b.Part, What: b.String(),
 		Why:  "rule " + string(b.Rule) + ": " + title(w.result.Findings, b.Rule),
 		Next: "mend the " + string(b.Part) + "; the transcript shows the place",
-	}, scenario.Place{})
+	}, "")
 }
 
 func title(findings []contract.Finding, rule contract.Rule) string {
@@ -140,37 +140,34 @@ func title(findings []contract.Finding, rule contract.Rule) string {
 // unplayed fails the run for each recording that nobody asked for.
 func (w *world) unplayed() {
 	left := w.player.Unplayed()
-	file := w.player.Name()
-	part := failure.PartAgent
+	file := w.modelFile
 	if len(left) == 0 && w.tools != nil {
-		left, file = w.tools.Unplayed(), w.tools.Name()
+		left, file = w.tools.Unplayed(), w.toolFile
 	}
 	if len(left) == 0 {
 		return
 	}
 	what := make([]string, len(left))
 	for i, u := range left {
-		what[i] = u.String()
+		what[i] = fmt.Sprintf("#%d %s", u.Recording, u.What)
 	}
 	const most = 5
 	if len(what) > most {
 		what = append(what[:most], "…")
 	}
 	w.fail(Failure{
-		Class: failure.CassetteUnplayed, Part: part, Where: file, Line: left[0].Line,
+		Class: failure.CassetteUnplayed, Part: failure.PartAgent, Where: file, Line: left[0].Line,
 		What: plural(len(left), "recording was", "recordings were") + " not asked for: " + strings.Join(what, "; "),
 		Why:  "the agent does less than when this was recorded",
 		Next: "if less is right, re-record with: retake record " + w.result.Name,
-	}, scenario.Place{})
+	}, "")
 }
 
-// fail adds a failure. Its place is the given one, else that of the part of the
-// scenario that path names.
-func (w *world) fail(f Failure, at scenario.Place, path ...string) {
-	if at.File == "" && f.Where == "" {
-		at = w.env.Scenario.Place(path...)
-	}
+// fail adds a failure. Where it has no place, it is that of the part of the
+// scenario.
+func (w *world) fail(f Failure, part string) {
 	if f.Where == "" {
+		at := w.env.Scenario.Place(part)
 		f.Where, f.Line = at.String(), at.Line
 	}
 	w.result.Failures = append(w.result.Failures, f)

@@ -82,13 +82,14 @@ func (r *Result) Part() failure.Part {
 	return r.Failures[0].Part
 }
 
-// Price is what a model costs, in US dollars per million tokens.
+// Price is what a model costs, in US dollars per million tokens. A nil figure is
+// not known.
 type Price struct {
-	Input, Output, CacheRead, CacheWrite float64
-	AsOf                                 string // the day the figures were read: 2026-11-01
+	Input, Output, CacheRead, CacheWrite *float64
 }
 
-// Cost is the price of the usage; nil without a price.
+// Cost is the price of the usage; nil when a figure for tokens that were used is
+// not known.
 func (p *Price) Cost(u wire.Usage) *float64 {
 	if p == nil {
 		return nil
@@ -96,11 +97,29 @@ func (p *Price) Cost(u wire.Usage) *float64 {
 	sum := 0.0
 	for _, x := range []struct {
 		n     *int64
-		price float64
+		price *float64
 	}{{u.Input, p.Input}, {u.Output, p.Output}, {u.CacheRead, p.CacheRead}, {u.CacheWrite, p.CacheWrite}} {
-		if x.n != nil {
-			sum += float64(*x.n) * x.price / 1e6
+		switch {
+		case x.n == nil || *x.n == 0:
+		case x.price == nil:
+			return nil
+		default:
+			sum += float64(*x.n) * *x.price / 1e6
 		}
 	}
 	return &sum
+}
+
+// NotBuilt is the result of a scenario that could not be loaded.
+func NotBuilt(name, model string, err error) *Result {
+	r := &Result{Name: name, Model: model, Clock: clock.ModeVirtual}
+	r.broken(err)
+	return r
+}
+
+// Interrupted is the result of a scenario that nobody began.
+func Interrupted(s *scenario.Scenario, name, model string) *Result {
+	r := &Result{Scenario: s, Name: name, Model: model, Clock: clock.ModeVirtual}
+	r.broken(failure.Errorf(failure.Interrupted, "not run: interrupted"))
+	return r
 }

@@ -19,31 +19,28 @@ import (
 	"github.com/retake-harness/retake/harness/wire"
 )
 
-// The limits where scenario and configuration are silent.
-const (
-	defaultIterations = 10
-	defaultParallel   = 8
-	defaultTime       = time.Hour
-)
+// defaultTime ends a run that has no limit of its own.
+const defaultTime = time.Hour
 
 // world is everything around one run.
 type world struct {
-	params  Params
-	result  *Result
-	env     *Env
-	journal *journal.Journal
-	ledger  *effect.Ledger
-	tap     *tap
-	player  *cassette.Player
-	tools   *cassette.ToolPlayer // nil when no tool runs from a cassette
-	end     *journal.Ended
-	err     error // what ended the run, nil when the agent did
+	params              Params
+	result              *Result
+	env                 *Env
+	journal             *journal.Journal
+	ledger              *effect.Ledger
+	tap                 *tap
+	player              *cassette.Player
+	modelFile, toolFile string
+	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
+	end                 *journal.Ended
+	err                 error // what ended the run, nil when the agent did
 }
 
 // build opens the cassettes and puts the layers on top of each other.
 func build(p Params, r *Result) (*world, error) {
 	s := *p.Scenario
-	s.Limits = limits(s.Limits, p.Limits)
+	s.Limits = withDefaults(s.Limits)
 	w := &world{params: p, result: r, journal: &journal.Journal{}, ledger: &effect.Ledger{}}
 	if err := w.openModel(); err != nil {
 		return nil, err
@@ -54,7 +51,7 @@ func build(p Params, r *Result) (*world, error) {
 	}
 	w.tap = newTap(w.player, w.journal)
 	w.env = &Env{
-		Scenario: &s, Model: p.Model, API: p.API, BaseURL: baseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
+		Scenario: &s, Model: p.Model, API: p.API, BaseURL: BaseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
 		HTTP:  &http.Client{Transport: w.tap},
 		Tools: tool.NewBox(specs, w.boxOptions()),
 	}
@@ -117,13 +114,14 @@ func (w *world) openModel() error {
 	if err != nil {
 		return err
 	}
-	w.result.Hashes.Cassette = file.Hash
+	w.result.Hashes.Cassette, w.modelFile = file.Hash, path
 	w.addWarnings(file)
 	w.player, err = cassette.NewPlayer(file, cassette.Options{
-		Match:  cassette.Match(p.Scenario.Replay.Match),
-		Ignore: p.Scenario.Replay.Ignore,
-		Wait:   clock.Sleep,
-		Record: "retake record " + p.Scenario.Name,
+		Match:   cassette.Mode(p.Scenario.Replay.Match),
+		Ignore:  p.Scenario.Replay.Ignore,
+		Meaning: meaning,
+		Wait:    clock.Sleep,
+		Record:  p.Scenario.Name,
 	})
 	return err
 }
@@ -179,15 +177,15 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.toolFile = path
 	w.addWarnings(file)
 	if file.Hash != "" {
 		w.result.Hashes.Cassette = hashTexts([]string{w.result.Hashes.Cassette, file.Hash})
 	}
 	w.tools, err = cassette.NewToolPlayer(file, cassette.ToolOptions{
-		Ignore:   w.params.Scenario.Replay.Ignore,
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
 		Wait:     clock.Sleep,
-		Record:   "retake record " + w.params.Scenario.Name,
+		Record:   w.params.Scenario.Name,
 	})
 	return w.tools, err
 }
@@ -208,7 +206,8 @@ func hostKeys(decls []tool.Decl) map[string][]string {
 	return out
 }
 
-func baseURL(p Params) string {
+// BaseURL is where the model is asked: the one of p, else the provider's own.
+func BaseURL(p Params) string {
 	if p.BaseURL != "" {
 		return strings.TrimSuffix(p.BaseURL, "/")
 	}
@@ -218,7 +217,7 @@ func baseURL(p Params) string {
 	case wire.GeminiGenerate:
 		return "https://generativelanguage.googleapis.com"
 	default:
-		return "https://api.openai.com"
+		return "https://api.openai.com/v1"
 	}
 }
 

@@ -86,9 +86,20 @@ func placeSystem(api wire.API, req *wire.Request, system []wire.Block) {
 	}
 }
 
+// say adds what the user says. A forced tool choice holds for the first answer
+// of each user turn; see relax.
 func (r *run) say(text string) {
+	r.req.ToolChoice = r.env.Scenario.ToolChoice
 	r.req.Messages = append(r.req.Messages,
 		wire.Message{Role: wire.RoleUser, Blocks: []wire.Block{{Kind: wire.KindText, Text: text}}})
+}
+
+// relax lets the model choose freely once it has made the call that was forced
+// on it: a choice that stays forced never comes to an end.
+func (r *run) relax() {
+	if c := &r.req.ToolChoice; c.Mode == wire.ChoiceAny || c.Mode == wire.ChoiceTool {
+		*c = wire.ToolChoice{Mode: wire.ChoiceAuto, NoParallel: c.NoParallel, Extra: c.Extra}
+	}
 }
 
 // untilDone calls the model until a turn ends the exchange. The Outcome has a

@@ -32,6 +32,7 @@ func (r *run) useTools(ctx context.Context, resp *wire.Response) (end harness.Ou
 		}
 	}
 	r.req.Messages = append(r.req.Messages, wire.Message{Role: wire.RoleUser, Blocks: results})
+	r.relax()
 	return r.afterTools(resp.Stop, len(calls), failed)
 }
 

@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -147,4 +149,19 @@ type Answer struct {
 	Contains []string
 	Regexp   *regexp.Regexp
 	Schema   jsontext.Value // the text must be JSON that fits; nil checks nothing
+}
+
+// Has tells whether n lies in the range.
+func (r *Range) Has(n int) bool { return r.Min <= n && n <= r.Max }
+
+// String spells the range: 3, or 2 to 4.
+func (r *Range) String() string {
+	switch {
+	case r.Min == r.Max:
+		return strconv.Itoa(r.Min)
+	case r.Max == math.MaxInt:
+		return "at least " + strconv.Itoa(r.Min)
+	default:
+		return fmt.Sprintf("%d to %d", r.Min, r.Max)
+	}
 }

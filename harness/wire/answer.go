@@ -84,3 +84,22 @@ func RetryAfter(h http.Header) time.Duration {
 	}
 	return 0
 }
+
+// Add adds v to u; a figure that neither reports stays unreported.
+func (u *Usage) Add(v Usage) {
+	add := func(a **int64, b *int64) {
+		if b == nil {
+			return
+		}
+		n := *b
+		if *a != nil {
+			n += **a
+		}
+		*a = &n
+	}
+	add(&u.Input, v.Input)
+	add(&u.CacheRead, v.CacheRead)
+	add(&u.CacheWrite, v.CacheWrite)
+	add(&u.Output, v.Output)
+	add(&u.Reasoning, v.Reasoning)
+}

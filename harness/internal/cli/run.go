@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/report"
+)
+
+type runFlags struct {
+	models   []string
+	labels   []string
+	accept   bool
+	parallel int
+	failFast bool
+	quiet    bool
+	noReport bool
+}
+
+func runCommand(sys IO, p *project) *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO…]",
+		Short: "Replay scenarios and judge them",
+		Long: `run replays scenarios offline and judges them. SCENARIO is a name
+(travel/umbrella), a folder (travel), a file or a pattern with *; without one
+every scenario is run.
+
+Reports are written to reports/RUN/, and reports/latest points to the newest:
+report.json (for programs), report.md, junit.xml and transcripts/.`,
+		Example: `  retake run
+  retake run travel --label smoke
+  retake run travel/umbrella --accept`,
+		RunE: func(_ *cobra.Command, args []string) error { return run(sys, p, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.models, "model", "m", nil, "only these model versions")
+	flags.StringSliceVarP(&f.labels, "label", "l", nil, "only scenarios with one of these labels")
+	flags.BoolVar(&f.accept, "accept", false, "take the transcripts as the golden ones (also RETAKE_UPDATE=1 or GOLDIE_UPDATE=1)")
+	flags.IntVarP(&f.parallel, "parallel", "p", runtime.GOMAXPROCS(0), "how many scenarios at once")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first scenario that does not pass")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only what does not pass, and the summary")
+	flags.BoolVar(&f.noReport, "no-report", false, "write no reports")
+	return cmd
+}
+
+func run(sys IO, p *project, f *runFlags, args []string) error {
+	s, err := suite.Open(p.dirs, sys.Getenv)
+	if err != nil {
+		return err
+	}
+	names, err := s.Select(args)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return failure.Errorf(failure.ScenarioInvalid, "%s: there are no scenarios; write one, or name the folder with --scenarios", s.Dirs.Scenarios)
+	}
+	salt, err := randomSalt()
+	if err != nil {
+		return err
+	}
+	id := report.NewID(clock.Wallclock(), salt)
+	out := newRunPrinter(sys, f.quiet, len(names))
+	w, err := openReport(s, f, id)
+	if err != nil {
+		return err
+	}
+	return runAll(sys, s, f, names, id, out, w)
+}
+
+func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
+	if f.noReport {
+		return report.Discarding(), nil
+	}
+	return report.New(report.Options{
+		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Parallel: f.parallel, Keep: s.Config.KeepReports,
+	})
+}
+
+// reporter is what run needs of a report.
+type reporter interface {
+	Add(*harness.Result) error
+	Totals() report.Totals
+	Close(interrupted bool) (dir string, err error)
+}
+
+// runAll runs the scenarios; what an interruption leaves is reported all the
+// same.
+func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
+	o := suite.Options{
+		RunID: id, Models: f.models, Labels: f.labels, Parallel: f.parallel, FailFast: f.failFast,
+		Update: f.accept || update(sys),
+	}
+	worst := exitPass
+	var unwritten error
+	err := s.Run(sys.Context, names, o, func(r *harness.Result) error {
+		out.result(r)
+		worst = worse(worst, exitOfVerdict(r))
+		if unwritten == nil {
+			unwritten = w.Add(r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	interrupted := sys.Context.Err() != nil
+	totals := w.Totals()
+	if err := nothingRan(s, f, totals.Scenarios); err != nil {
+		_, _ = w.Close(interrupted)
+		return err
+	}
+	dir, err := w.Close(interrupted)
+	if err = errors.Join(unwritten, err); err != nil {
+		printError(sys.Stderr, err)
+		worst = worse(worst, exitBroken)
+	}
+	out.summary(totals, dir)
+	if interrupted {
+		worst = exitInterrupted
+	}
+	if worst != exitPass {
+		return exitError(worst)
+	}
+	return nil
+}
+
+// nothingRan refuses a selection that looks like success because it is empty.
+func nothingRan(s *suite.Suite, f *runFlags, ran int) error {
+	if ran > 0 {
+		return nil
+	}
+	if len(f.models) > 0 {
+		return failure.Errorf(failure.ScenarioInvalid, "no selected scenario runs with the model %q", f.models)
+	}
+	return s.CheckLabels(ran, f.labels)
+}
+
+// update tells whether the environment asks to accept.
+func update(sys IO) bool {
+	return truthy(sys.Getenv("RETAKE_UPDATE")) || truthy(sys.Getenv("GOLDIE_UPDATE"))
+}
+
+func truthy(v string) bool { return v != "" && v != "0" && v != "false" }
+
+func exitOfVerdict(r *harness.Result) int {
+	switch r.Verdict {
+	case harness.Pass:
+		return exitPass
+	case harness.Fail:
+		return exitFail
+	case harness.Invalid:
+		return exitInvalid
+	case harness.Broken:
+		return exitBroken
+	case harness.Diverged:
+		return exitInconclusive
+	default:
+		return exitFail // not run after --fail-fast; after a signal the code is 130 anyway
+	}
+}
+
+// worse is the code that counts of two: 130, 2, 3, 1, 4, 0.
+func worse(a, b int) int {
+	rank := map[int]int{exitPass: 0, exitInconclusive: 1, exitFail: 2, exitBroken: 3, exitInvalid: 4, exitInterrupted: 5}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
+
+// randomSalt tells apart two runs that begin in the same second.
+func randomSalt() (uint32, error) {
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, failure.Errorf(failure.World, "random number for the run's id: %w", err)
+	}
+	return binary.BigEndian.Uint32(b[:]), nil
+}

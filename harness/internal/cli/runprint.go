@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/report"
+	"github.com/retake-harness/retake/harness/transcript"
+)
+
+// runPrinter prints a line for each result, and below it what did not hold.
+type runPrinter struct {
+	sys   IO
+	quiet bool
+	color bool
+	total int
+	done  int
+}
+
+func newRunPrinter(sys IO, quiet bool, total int) *runPrinter {
+	return &runPrinter{sys: sys, quiet: quiet, total: total, color: sys.Terminal && sys.Getenv("NO_COLOR") == ""}
+}
+
+func (p *runPrinter) result(r *harness.Result) {
+	p.done++
+	if r.Verdict == harness.NotRun {
+		return // the summary counts them
+	}
+	if p.quiet && r.Verdict == harness.Pass {
+		p.progress()
+		return
+	}
+	p.clear()
+	f := report.EntryOf(r).Figures
+	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s virtual %7.2f ms\n",
+		p.word(r.Verdict), transcript.Safe(r.Name), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
+		report.Dollars(f.Cost), report.Duration(f.Latency), float64(r.Real.Microseconds())/1000)
+	if r.Accepted {
+		_, _ = fmt.Fprintln(p.sys.Stdout, "      golden accepted")
+	}
+	for _, w := range r.Warnings {
+		_, _ = fmt.Fprintf(p.sys.Stdout, "      warning: %s\n", transcript.AppendSafe(nil, w, 15))
+	}
+	_, _ = fmt.Fprint(p.sys.Stdout, report.Explain(r, 6))
+}
+
+var verdictWords = map[harness.Verdict]string{
+	harness.Pass: "PASS", harness.Fail: "FAIL", harness.Invalid: "INVAL", harness.Broken: "BROKE", harness.Diverged: "DIVRG",
+}
+
+func (p *runPrinter) word(v harness.Verdict) string {
+	word := fmt.Sprintf("%-5s", verdictWords[v])
+	switch {
+	case !p.color:
+		return word
+	case v == harness.Pass:
+		return "\x1b[32m" + word + "\x1b[0m"
+	default:
+		return "\x1b[31m" + word + "\x1b[0m"
+	}
+}
+
+// progress shows a quiet run's way on a terminal.
+func (p *runPrinter) progress() {
+	if p.sys.Terminal && (p.done%50 == 0 || p.done == p.total) {
+		_, _ = fmt.Fprintf(p.sys.Stdout, "\r%d of %d scenarios", p.done, p.total)
+	}
+}
+
+func (p *runPrinter) clear() {
+	if p.quiet && p.sys.Terminal {
+		_, _ = fmt.Fprint(p.sys.Stdout, "\r\x1b[K")
+	}
+}
+
+func (p *runPrinter) summary(t report.Totals, dir string) {
+	p.clear()
+	var parts []string
+	for _, v := range []harness.Verdict{harness.Pass, harness.Fail, harness.Invalid, harness.Broken, harness.Diverged, harness.NotRun} {
+		if n := t.Verdicts[string(v)]; n > 0 || v == harness.Pass {
+			parts = append(parts, fmt.Sprintf("%d %s", n, summaryWords[v]))
+		}
+	}
+	_, _ = fmt.Fprintf(p.sys.Stdout, "\n%s: %s\n", strings.Join(parts, ", "), report.Summary(t))
+	if dir != "" {
+		_, _ = fmt.Fprintf(p.sys.Stdout, "report: %s\n", dir)
+	}
+}
+
+var summaryWords = map[harness.Verdict]string{
+	harness.Pass: "passed", harness.Fail: "failed", harness.Invalid: "invalid", harness.Broken: "broken",
+	harness.Diverged: "diverged", harness.NotRun: "not run",
+}

@@ -1,0 +1,64 @@
+package suite
+
+import (
+	"context"
+
+	"github.com/retake-harness/retake/harness"
+)
+
+// job is one scenario on its way through the workers; done has room for its
+// results, so that no worker waits for the reader.
+type job struct {
+	name string
+	done chan []*harness.Result
+}
+
+// ahead is how many scenarios per worker may be finished before their turn: it
+// bounds what is kept in memory.
+const ahead = 8
+
+// Run runs the named scenarios and calls emit with each result, in the order of
+// names and, within one, of models. When ctx ends, what is running is broken
+// off and the rest is handed over as not run. An error of emit, or with FailFast
+// the first result that is no pass, ends the run likewise, and emit is not called
+// again; the error is returned.
+func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	workers := max(o.Parallel, 1)
+	order := make(chan job, workers*ahead) // in the order of names
+	work := make(chan job)
+	go distribute(names, order, work)
+	for range workers {
+		go func() {
+			for j := range work {
+				j.done <- s.exec(ctx, j.name, o)
+			}
+		}()
+	}
+	var failed error
+	for j := range order {
+		for _, r := range <-j.done {
+			if failed != nil {
+				continue
+			}
+			if failed = emit(r); failed != nil {
+				stop()
+			}
+			if o.FailFast && r.Verdict != harness.Pass {
+				stop()
+			}
+		}
+	}
+	return failed
+}
+
+func distribute(names []string, order, work chan<- job) {
+	for _, n := range names {
+		j := job{name: n, done: make(chan []*harness.Result, 1)}
+		order <- j
+		work <- j
+	}
+	close(work)
+	close(order)
+}

@@ -1,0 +1,217 @@
+// Package suite runs the scenarios of a folder: it is what the command line and
+// go test have in common. It opens the configuration once, finds the scenarios
+// that are asked for, runs them on as many workers as wanted and hands over the
+// results one by one, always in the order of names and models.
+package suite
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/agent"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/config"
+	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// Dirs are the folders of a project. An empty one is below Root by its usual
+// name; an empty Root is the working directory.
+type Dirs struct {
+	Root, Scenarios, Cassettes, Golden, Reports string
+}
+
+func (d Dirs) filled() Dirs {
+	below := func(dir *string, name string) {
+		if *dir == "" {
+			*dir = filepath.Join(d.Root, name)
+		}
+	}
+	below(&d.Scenarios, "scenarios")
+	below(&d.Cassettes, "cassettes")
+	below(&d.Golden, "golden")
+	below(&d.Reports, "reports")
+	return d
+}
+
+// Suite is a folder of scenarios with its configuration. It may be shared.
+type Suite struct {
+	Dirs   Dirs
+	Config *config.Config
+	names  []string
+	cache  scenario.Cache
+}
+
+// Open reads the configuration and lists the scenarios. getenv gives secrets
+// only. An error has the class scenario_invalid or world.
+func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
+	s := &Suite{Dirs: dirs.filled()}
+	names, err := scenario.List(s.Dirs.Scenarios)
+	if err != nil {
+		return nil, err
+	}
+	if s.Config, err = config.Load(s.Dirs.Scenarios, getenv); err != nil {
+		return nil, err
+	}
+	s.names = names
+	return s, nil
+}
+
+// Names are all scenarios, sorted.
+func (s *Suite) Names() []string { return s.names }
+
+// Select finds scenarios by name, by folder, by file or by a pattern with *; no
+// argument is all of them. An argument that finds none is an error.
+func (s *Suite) Select(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return s.names, nil
+	}
+	want := map[string]bool{}
+	for _, arg := range args {
+		name := s.nameOf(arg)
+		found := false
+		for _, n := range s.names {
+			if matches(name, n) {
+				want[n], found = true, true
+			}
+		}
+		if !found {
+			return nil, failure.Errorf(failure.ScenarioInvalid, "no scenario %q below %s%s", arg, s.Dirs.Scenarios, suggest.Hint(name, s.names))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return !want[n] }), nil
+}
+
+// nameOf turns a path below the folder of scenarios into a name.
+func (s *Suite) nameOf(arg string) string {
+	clean := strings.TrimSuffix(path.Clean(filepath.ToSlash(arg)), ".yaml")
+	dir := path.Clean(filepath.ToSlash(s.Dirs.Scenarios))
+	if clean == dir {
+		return "."
+	}
+	return strings.TrimPrefix(clean, dir+"/")
+}
+
+func matches(pattern, name string) bool {
+	if pattern == "." || pattern == name || strings.HasPrefix(name, pattern+"/") {
+		return true
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// Load reads one scenario.
+func (s *Suite) Load(name string) (*scenario.Scenario, error) {
+	return scenario.Load(s.Dirs.Scenarios, name, s.Config.Options(&s.cache))
+}
+
+// Options say how scenarios are run.
+type Options struct {
+	Agent    harness.Agent // nil is the reference loop
+	RunID    string
+	Models   []string // only these; none: those that the scenario names
+	Labels   []string // only scenarios with one of these; none: all
+	Update   bool
+	Parallel int // workers; 0 is one
+	FailFast bool
+	// Edit, when set, changes the Params of each run.
+	Edit func(*harness.Params)
+}
+
+// Params are what a run of the scenario with the model takes.
+func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.Params, error) {
+	p := harness.Params{
+		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Update: o.Update,
+		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
+		Retry: harness.Retry{
+			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
+			MaxBackoff: s.Config.Retries.MaxBackoff, RetryAfterCap: s.Config.Retries.RetryAfterCap,
+		},
+	}
+	if p.Agent == nil {
+		p.Agent = agent.Loop{}
+	}
+	if m, ok := s.Config.Model(model); ok {
+		p.BaseURL = m.BaseURL
+		if p.API == "" {
+			p.API = m.API
+		}
+		if m.Price != nil {
+			p.Price = &harness.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
+		}
+	}
+	for i := range s.Config.Secrets {
+		if v := s.Config.Secrets[i].Value(); v != "" {
+			p.Secrets = append(p.Secrets, v)
+		}
+	}
+	if p.API == "" {
+		at := sc.Place("model")
+		return p, failure.Errorf(failure.ScenarioInvalid,
+			"%s: model %q: its API is not known; describe it in %s under models, or write api: in the scenario", at, model, s.Config.File)
+	}
+	if o.Edit != nil {
+		o.Edit(&p)
+	}
+	return p, nil
+}
+
+// Prices is the oldest day of a price in the configuration, "" without any.
+func (s *Suite) Prices() string {
+	oldest := ""
+	for _, m := range s.Config.Models {
+		if m.Price == nil || m.Price.AsOf.IsZero() {
+			continue
+		}
+		if day := m.Price.AsOf.Format("2006-01-02"); oldest == "" || day < oldest {
+			oldest = day
+		}
+	}
+	return oldest
+}
+
+// exec runs one scenario with each of its models.
+func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Result {
+	sc, err := s.Load(name)
+	if err != nil {
+		return []*harness.Result{harness.NotBuilt(name, "", err)}
+	}
+	if !labelled(sc.Labels, o.Labels) {
+		return nil
+	}
+	var out []*harness.Result
+	for _, model := range sc.Models {
+		if len(o.Models) > 0 && !slices.Contains(o.Models, model) {
+			continue
+		}
+		if ctx.Err() != nil {
+			out = append(out, harness.Interrupted(sc, name, model))
+			continue
+		}
+		p, err := s.Params(sc, model, o)
+		if err != nil {
+			out = append(out, harness.NotBuilt(name, model, err))
+			continue
+		}
+		out = append(out, harness.Exec(ctx, p))
+	}
+	return out
+}
+
+func labelled(have, want []string) bool {
+	return len(want) == 0 || slices.ContainsFunc(want, func(l string) bool { return slices.Contains(have, l) })
+}
+
+// CheckLabels refuses a label that no scenario has, which would run nothing and
+// look like success.
+func (s *Suite) CheckLabels(ran int, labels []string) error {
+	if ran > 0 || len(labels) == 0 {
+		return nil
+	}
+	return failure.Errorf(failure.ScenarioInvalid, "no scenario has the label %s", fmt.Sprintf("%q", strings.Join(labels, ", ")))
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/retake-harness/retake/harness"
+)
+
+// Explain is what did not hold in a result, as text for a terminal, indented by
+// n; "" for a pass.
+func Explain(r *harness.Result, n int) string {
+	var b strings.Builder
+	owner := ""
+	if r.Scenario != nil {
+		owner = r.Scenario.Owner
+	}
+	for _, reason := range EntryOf(r).Reasons {
+		writeReason(&b, reason, owner)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	pad := strings.Repeat(" ", n)
+	return pad + strings.ReplaceAll(strings.TrimRight(b.String(), "\n"), "\n", "\n"+pad) + "\n"
+}
+
+// Discard counts, and writes nothing.
+type Discard struct{ tally *tally }
+
+// Discarding is like a Writer that leaves no files.
+func Discarding() *Discard { return &Discard{tally: newTally()} }
+
+// Add counts a result.
+func (d *Discard) Add(r *harness.Result) error { d.tally.add(r); return nil }
+
+// Totals are the sums so far.
+func (d *Discard) Totals() Totals { return d.tally.result() }
+
+// Close does nothing.
+func (d *Discard) Close(bool) (string, error) { return "", nil }
