@@ -188,9 +188,6 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 	if err := w.out.Flush(); err != nil {
 		return err
 	}
-	if err := w.file.Sync(); err != nil {
-		return err
-	}
 	return w.file.Close()
 }
 

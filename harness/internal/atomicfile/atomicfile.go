@@ -1,5 +1,6 @@
 // Package atomicfile writes files so that a reader sees the old content or the
-// new one, never a part.
+// new one, never a part. It does not wait for the disk: what it is used for can
+// be made again.
 package atomicfile
 
 import (
@@ -24,9 +25,6 @@ func Write(path string, data []byte) (err error) {
 		return err
 	}
 	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
 		return err
 	}
 	if err = f.Close(); err != nil {
