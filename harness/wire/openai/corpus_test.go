@@ -3,11 +3,14 @@ package openai_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -102,7 +105,7 @@ func goVCR(t *testing.T, file string) []exchange {
 }
 
 // otherVCR reads vcrpy's and Ruby VCR's cassettes, as far as their bodies are
-// plain text; "" stands for a body that is not.
+// text; "" stands for a body that is not.
 func otherVCR(t *testing.T, file string) []exchange {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -120,6 +123,12 @@ func otherVCR(t *testing.T, file string) []exchange {
 	for _, n := range append(doc.Interactions, doc.HTTPInteractions...) {
 		request, response := at(&n, "request"), at(&n, "response")
 		e := exchange{url: text(at(request, "uri")), request: body(request), response: body(response), status: 200}
+		headers := at(response, "headers")
+		for _, name := range []string{"Content-Type", "content-type"} {
+			if h := at(headers, name); h != nil && len(h.Content) > 0 {
+				e.contentType = h.Content[0].Value
+			}
+		}
 		if code := at(at(response, "status"), "code"); code != nil {
 			_ = code.Decode(&e.status)
 		}
@@ -141,8 +150,12 @@ func at(n *yaml.Node, name string) *yaml.Node {
 }
 
 func text(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!binary" {
+	if n == nil || n.Kind != yaml.ScalarNode {
 		return ""
+	}
+	if strings.HasSuffix(n.Tag, "!binary") { // Ruby writes !binary, Python !!binary
+		data, _ := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
+		return string(data)
 	}
 	return n.Value
 }
@@ -208,7 +221,8 @@ func onlyOurs(families []string) bool {
 }
 
 // compare holds a file's model calls against the oracle's, one by one, and
-// counts them. Calls whose body is no plain text are passed over.
+// counts them. Calls whose body is
+// compressed, or so large that a diff takes long, are passed over.
 func compare(t *testing.T, f facts, exchanges []exchange) (n int) {
 	exchanges = slices.DeleteFunc(exchanges, func(e exchange) bool { return !isModelCall(e.url) })
 	if len(exchanges) != len(f.Calls) {
@@ -216,7 +230,7 @@ func compare(t *testing.T, f facts, exchanges []exchange) (n int) {
 	}
 	for i, want := range f.Calls {
 		e := exchanges[i]
-		if e.response == "" {
+		if e.response == "" || !utf8.ValidString(e.response) || len(e.response) > 1<<20 {
 			continue
 		}
 		n++
@@ -255,6 +269,9 @@ func request(t *testing.T, c wire.Codec, e exchange) {
 		t.Error(err)
 		return
 	}
+	if reflect.DeepEqual(q, back) {
+		return // a diff over an image takes seconds
+	}
 	if diff := cmp.Diff(q, back, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("request reads differently (-first +again):\n%s", diff)
 	}
@@ -274,6 +291,11 @@ func again(t *testing.T, c wire.Codec, r *wire.Response) {
 		back, err := c.DecodeResponse(200, "", body)
 		if err != nil {
 			t.Error(err)
+			continue
+		}
+		same := *back
+		same.Streamed, same.Extra = r.Streamed, r.Extra
+		if reflect.DeepEqual(*r, same) {
 			continue
 		}
 		if diff := cmp.Diff(r, back, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(wire.Response{}, "Streamed", "Extra")); diff != "" {
