@@ -1,0 +1,157 @@
+package codec_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/codec"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
+)
+
+// unread are the files with an answer that nobody can read, and why.
+var unread = map[string]string{
+	"files/Arize-ai+openinference/python/instrumentation/openinference-instrumentation-agno/tests/openinference/instrumentation/agno/fixtures/agent_run_reasoning.yaml": "this test does not unpack brotli",
+	"files/braintrustdata+braintrust-sdk-python/py/src/braintrust/wrappers/cassettes/test_litellm_aresponses_streaming_async.yaml":                                       "the recorder lost the body: it is empty",
+}
+
+// TestRecordings holds the codecs against other people's recorded traffic, whose
+// facts were counted independently.
+func TestRecordings(t *testing.T) {
+	folder, all := recordings(t)
+	files, calls, tools := 0, 0, 0
+	for _, f := range all {
+		known := slices.ContainsFunc(f.Families, func(family string) bool { _, ok := codec.For(wire.API(family)); return ok })
+		if !known {
+			continue
+		}
+		got := decoded(t, folder, f.Path)
+		if got == nil {
+			continue
+		}
+		want := wanted(t, f)
+		files++
+		if unread[f.Path] != "" {
+			want = want[:len(got)] // the last one is missing
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d model calls, the facts say %d", f.Path, len(got), len(want))
+			continue
+		}
+		for i := range want {
+			calls++
+			tools += len(want[i].Tools)
+			hashed(want[i].Tools, got[i].Tools)
+			if diff := cmp.Diff(comparable(want[i]), comparable(got[i]), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: call %d (-facts +decoded):\n%s", f.Path, i, diff)
+			}
+		}
+	}
+	t.Logf("%d files, %d calls, %d tool calls", files, calls, tools)
+}
+
+// wanted are the facts about the calls of the APIs that there are codecs for.
+func wanted(t *testing.T, f facts) []call {
+	t.Helper()
+	var want []call
+	for _, raw := range f.Calls {
+		family, _ := rawjson.Text(rawjson.Get(raw, "family"))
+		if _, ok := codec.For(wire.API(family)); !ok {
+			continue
+		}
+		var c call
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatalf("%s: %v", f.Path, err)
+		}
+		c.Failed = c.Error != nil
+		want = append(want, c)
+	}
+	return want
+}
+
+// hashed drops long arguments, of which the facts have a hash of another spelling.
+func hashed(want, got []fact) {
+	for i := range want {
+		if strings.HasPrefix(want[i].Args, "sha256:") && i < len(got) {
+			got[i].Args = want[i].Args
+		}
+	}
+}
+
+// comparable brings a call into the form in which both sides are equal.
+func comparable(c call) call {
+	c.Error = nil
+	c.Tools = slices.Clone(c.Tools)
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		if canonical, err := jsondoc.Canonical(nil, []byte(t.Args)); err == nil {
+			t.Args = string(canonical)
+		}
+	}
+	return c
+}
+
+// decoded reads a file's model calls; every request is written and read again.
+func decoded(t *testing.T, folder, file string) []call {
+	t.Helper()
+	out := []call{}
+	all := exchanges(t, filepath.Join(folder, file))
+	if all == nil {
+		return nil
+	}
+	for _, e := range all {
+		api, ok := codec.Detect(e.method, e.url, e.request)
+		if !ok {
+			continue
+		}
+		c, _ := codec.For(api)
+		q := request(t, c, file, e)
+		r, err := c.DecodeResponse(e.status, e.contentType, e.response)
+		if reason := unread[file]; err != nil && reason != "" {
+			t.Logf("%s: a call is left out: %s", file, reason)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		one := told(api, r)
+		if one.Model == "" {
+			one.Model = q.Model // the facts do so too
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// request: a recorded request keeps its meaning on the way through the codec.
+func request(t *testing.T, c wire.Codec, file string, e exchange) *wire.Request {
+	t.Helper()
+	path := e.url
+	q, err := c.DecodeRequest(path, e.request)
+	if err != nil {
+		t.Errorf("%s: %v", file, err)
+		return &wire.Request{}
+	}
+	body, err := c.EncodeRequest(nil, q)
+	if err != nil {
+		t.Errorf("%s: encode: %v", file, err)
+		return q
+	}
+	again, err := c.DecodeRequest(path, body)
+	if err != nil {
+		t.Errorf("%s: decode %s: %v", file, body, err)
+		return q
+	}
+	if diff := cmp.Diff(q, again, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: a request reads differently when written again:\n%s", file, diff)
+	}
+	return q
+}
