@@ -282,6 +282,8 @@ func count(r *wire.Response, usage jsontext.Value) {
 		case "prompt_tokens_details":
 			r.Reported.CacheRead = openai.Int(openai.Get(value, "cached_tokens"))
 			r.Reported.CacheWrite = openai.Int(openai.Get(value, "cache_write_tokens"))
+		case "cache_creation_input_tokens": // gateways before Anthropic
+			r.Reported.CacheWrite = openai.Int(value)
 		case "completion_tokens_details":
 			r.Reported.Reasoning = openai.Int(openai.Get(value, "reasoning_tokens"))
 		}
