@@ -19,7 +19,7 @@ import (
 // unread are the files with an answer that nobody can read, and why.
 var unread = map[string]string{
 	"files/Arize-ai+openinference/python/instrumentation/openinference-instrumentation-agno/tests/openinference/instrumentation/agno/fixtures/agent_run_reasoning.yaml": "this test does not unpack brotli",
-	"files/braintrustdata+braintrust-sdk-python/py/src/braintrust/wrappers/cassettes/test_litellm_aresponses_streaming_async.yaml":                                       "the recorder lost the body: it is empty",
+	"files/braintrustdata+braintrust-sdk-python/py/src/braintrust/wrappers/cassettes/test_litellm_aresponses_streaming_async.yaml":                                      "the recorder lost the body: it is empty",
 }
 
 // TestRecordings holds the codecs against other people's recorded traffic, whose
