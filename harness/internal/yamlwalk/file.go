@@ -46,16 +46,18 @@ func Parse(name string, text []byte) *File {
 		f.Failf(at, "%s", message)
 		return f
 	}
-	var doc yaml.Node
-	if err := yaml.Load(text, &doc); err != nil {
-		f.notYAML(text, err)
-		return f
+	if f.root = readSubset(text); f.root == nil {
+		var doc yaml.Node
+		if err := yaml.Load(text, &doc); err != nil {
+			f.notYAML(text, err)
+			return f
+		}
+		if len(doc.Content) != 1 {
+			f.Failf(Pos{}, "the file is empty")
+			return f
+		}
+		f.root = doc.Content[0]
 	}
-	if len(doc.Content) != 1 {
-		f.Failf(Pos{}, "the file is empty")
-		return f
-	}
-	f.root = doc.Content[0]
 	f.places = append(make([]place, 0, 48), place{parent: -1, pos: pos(f.root)})
 	return f
 }
