@@ -137,31 +137,33 @@ func (c *Cursor) composite() jsontext.Value {
 	return c.b[start:c.i:c.i]
 }
 
-// rawString takes a string with its quotes.
+// rawString takes a string with its quotes. Most strings have no escaped quote:
+// their end is the first quote.
 func (c *Cursor) rawString() []byte {
 	c.Kind()
-	start := c.i
-	for c.i++; c.i < len(c.b); {
-		n := bytes.IndexByte(c.b[c.i:], '"')
-		if n < 0 {
-			break
+	start := min(c.i, len(c.b))
+	i := start + 1
+	if n := bytes.IndexByte(c.b[min(i, len(c.b)):], '"'); n >= 0 {
+		i += n
+		if c.b[i-1] == '\\' {
+			i = stringEnd(c.b, start+1)
 		}
-		c.i += n + 1
-		if !escaped(c.b[start:c.i]) {
-			return c.b[start:c.i:c.i]
-		}
+		c.i = min(i+1, len(c.b))
+	} else {
+		c.i = len(c.b)
 	}
-	c.i = len(c.b)
-	return c.b[min(start, c.i):c.i:c.i]
+	return c.b[start:c.i:c.i]
 }
 
-// escaped tells whether the quote that ends s has a backslash of its own.
-func escaped(s []byte) bool {
-	n := 0
-	for i := len(s) - 2; i > 0 && s[i] == '\\'; i-- {
-		n++
+// stringEnd is where the quote is that ends the string whose text begins at i.
+func stringEnd(b []byte, i int) int {
+	for i < len(b) && b[i] != '"' {
+		if b[i] == '\\' {
+			i++
+		}
+		i++
 	}
-	return n%2 == 1
+	return i
 }
 
 // Text takes a string; null gives the empty one.

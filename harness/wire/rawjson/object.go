@@ -67,7 +67,7 @@ func Splice(dst []byte, v jsontext.Value) []byte {
 }
 
 // Get is the value of a member of the object v, nil without one; of members
-// with the same name the last counts.
+// with the same name the first counts.
 func Get(v jsontext.Value, name string) jsontext.Value {
 	start, end := find(v, name)
 	return v[start:end:end]
@@ -82,10 +82,10 @@ func find(v jsontext.Value, name string) (start, end int) {
 	for c.Object(); c.More(); {
 		here := string(c.Name()) == name
 		if value := c.Value(); here {
-			start, end = c.i-len(value), c.i
+			return c.i - len(value), c.i
 		}
 	}
-	return start, end
+	return 0, 0
 }
 
 // Set is the object v with a member's value replaced, or added at its end; the
