@@ -49,8 +49,12 @@ type fact struct {
 	Args string `json:"args"`
 }
 
-// yamlFormats are the formats of recordings that document reads.
-var yamlFormats = map[string]bool{"go-vcr-v2": true, "go-vcr-v1": true, "vcrpy-yaml": true, "ruby-vcr-yaml": true}
+// yamlFormats are the formats of recordings that document reads; a file in one
+// of bareFormats is the body of an answer.
+var (
+	yamlFormats = map[string]bool{"go-vcr-v2": true, "go-vcr-v1": true, "vcrpy-yaml": true, "ruby-vcr-yaml": true}
+	bareFormats = map[string]bool{"raw-json": true, "raw-sse": true, "wiremock-body-raw-json": true, "wiremock-body-raw-sse": true}
+)
 
 // recordings are the facts about all files in these formats.
 func recordings(t *testing.T) (folder string, all []facts) {
@@ -72,7 +76,7 @@ func recordings(t *testing.T) (folder string, all []facts) {
 			if err := json.Unmarshal(line, &one); err != nil {
 				t.Fatal(err)
 			}
-			if yamlFormats[one.Format] {
+			if yamlFormats[one.Format] || bareFormats[one.Format] {
 				all = append(all, one)
 			}
 		}
