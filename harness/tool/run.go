@@ -182,8 +182,9 @@ func (p *Pending) number() int {
 }
 
 func (p *Pending) reject(ctx context.Context, refused *Error) {
+	n := p.number()
 	e := &journal.ToolAttempt{
-		Call: p.call.Ordinal, Attempt: p.call.Attempt + 1, Ordinal: p.number(), At: clock.Now(ctx),
+		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: clock.Now(ctx),
 		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Outcome: journal.Rejected,
 	}
 	note(e, refused)

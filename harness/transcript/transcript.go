@@ -44,6 +44,18 @@ func Build(head Head, events []journal.Event) []byte {
 	return w.out
 }
 
+// Conversations draws the conversations of recorded model calls, without a head
+// and without an outcome.
+func Conversations(events []journal.Event) []byte {
+	w := &writer{ids: map[string]string{}}
+	for _, e := range events {
+		if e, ok := e.(*journal.ModelAttempt); ok {
+			w.model(e)
+		}
+	}
+	return w.out
+}
+
 // writer draws events. It keeps one history a conversation, because an agent
 // may lead several.
 type writer struct {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
@@ -67,18 +69,20 @@ func (e *APIError) read(c *rawjson.Cursor) {
 		c.Value()
 		return
 	}
-	var kind, status, code, message string
-	inner := APIError{}
+	var kind, status, code, rawCode, message string
+	inner, nested := APIError{}, false
 	for c.Object(); c.More(); {
 		switch string(c.Name()) {
 		case "error":
 			inner.read(c)
+			nested = true
 		case "type":
 			kind = word(c)
 		case "status":
 			status = word(c)
 		case "code":
-			code = word(c)
+			v := c.Value()
+			code, rawCode = wordOf(v), codeOf(v)
 		case "message", "detail", "error_description":
 			message = word(c)
 		default:
@@ -86,16 +90,20 @@ func (e *APIError) read(c *rawjson.Cursor) {
 		}
 	}
 	e.Type = first(inner.Type, kind, status, code)
+	e.Kind, e.Code = kind, rawCode
+	if nested {
+		e.Kind, e.Code = inner.Kind, inner.Code
+	}
+	if !nested && e.Status >= 400 {
+		e.Kind, e.Code = "", "" // a failed answer's own members, no error object
+	}
 	if inner == (APIError{}) && message == "" {
 		e.Type = first(status, code) // "type" alone is what every object has
 	}
 	e.Message = first(inner.Message, message)
 }
 
-func word(c *rawjson.Cursor) string {
-	s, _ := rawjson.Text(c.Value())
-	return s
-}
+func word(c *rawjson.Cursor) string { return wordOf(c.Value()) }
 
 func first(words ...string) string {
 	for _, w := range words {
@@ -104,4 +112,17 @@ func first(words ...string) string {
 		}
 	}
 	return ""
+}
+
+// codeOf is a code, which some providers write as a number.
+func codeOf(v jsontext.Value) string {
+	if _, ok := rawjson.Int(v); ok {
+		return string(v)
+	}
+	return wordOf(v)
+}
+
+func wordOf(v jsontext.Value) string {
+	s, _ := rawjson.Text(v)
+	return s
 }

@@ -249,6 +249,8 @@ type Usage struct {
 type APIError struct {
 	Status  int    // HTTP status; 200 for an error inside a stream
 	Type    string // the provider's type or code: overloaded_error, insufficient_quota
+	Kind    string // member "type" of the error object in the body, as it came; "" where the body is no such object
+	Code    string // its member "code", as it came
 	Message string
 }
 
