@@ -59,16 +59,21 @@ func TestRecordings(t *testing.T) {
 		for i := range want {
 			calls++
 			tools += len(want[i].Tools)
-			hashed(want[i].Tools, got[i].Tools)
-			if uncounted[f.Path] {
-				want[i].Reasoning = got[i].Reasoning
-			}
-			if diff := cmp.Diff(comparable(want[i]), comparable(got[i]), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: call %d (-facts +decoded):\n%s", f.Path, i, diff)
-			}
+			compare(t, f.Path, i, want[i], got[i])
 		}
 	}
 	t.Logf("%d files, %d calls, %d tool calls", files, calls, tools)
+}
+
+func compare(t *testing.T, file string, i int, want, got call) {
+	t.Helper()
+	hashed(want.Tools, got.Tools)
+	if uncounted[file] {
+		want.Reasoning = got.Reasoning
+	}
+	if diff := cmp.Diff(spelled(want), spelled(got), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: call %d (-facts +decoded):\n%s", file, i, diff)
+	}
 }
 
 // wanted are the facts about the calls of the APIs that there are codecs for.
@@ -99,8 +104,8 @@ func hashed(want, got []fact) {
 	}
 }
 
-// comparable brings a call into the form in which both sides are equal.
-func comparable(c call) call {
+// spelled brings a call into the form in which both sides are equal.
+func spelled(c call) call {
 	c.Error = nil
 	c.Tools = slices.Clone(c.Tools)
 	for i := range c.Tools {

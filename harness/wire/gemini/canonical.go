@@ -24,7 +24,39 @@ func (Codec) Canonical(r *wire.Request) {
 		}
 		return false
 	})
+	if redundantIDs(r.Messages) {
+		eachPart(r.Messages, func(b *wire.Block) { b.ID = "" })
+	}
 	if c := &r.ToolChoice; c.Mode == wire.ChoiceAuto && c.Name == "" && c.Extra == nil {
 		*c = wire.ToolChoice{}
+	}
+}
+
+// redundantIDs tells whether the ids of calls say no more than the order does:
+// the results answer the calls one by one. The API gives no ids to some models'
+// calls, and clients then make up their own or send none.
+func redundantIDs(messages []wire.Message) bool {
+	var calls []string
+	next, same := 0, true
+	eachPart(messages, func(b *wire.Block) {
+		if b.Kind == wire.KindToolCall {
+			calls = append(calls, b.ID)
+			return
+		}
+		same = same && next < len(calls) && calls[next] == b.ID
+		next++
+	})
+	return same
+}
+
+// eachPart visits calls and results in their order.
+func eachPart(messages []wire.Message, visit func(*wire.Block)) {
+	for i := range messages {
+		for j := range messages[i].Blocks {
+			b := &messages[i].Blocks[j]
+			if b.Kind == wire.KindToolCall || b.Kind == wire.KindToolResult {
+				visit(b)
+			}
+		}
 	}
 }

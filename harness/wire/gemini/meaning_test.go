@@ -17,6 +17,11 @@ func history(args, response string) string {
 		`},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"t","response":` + response + `}}]}]}`
 }
 
+func identified(call, result string) string {
+	s := replace(history(`{"a":1,"b":2}`, `{"output":"r"}`), `{"functionCall":{`, `{"functionCall":{"id":"`+call+`",`)
+	return replace(s, `{"functionResponse":{`, `{"functionResponse":{"id":"`+result+`",`)
+}
+
 const tool = `"tools":[{"functionDeclarations":[{"name":"t","description":"d","parameters":{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}}]}]`
 
 var requests = []wiretest.Request{
@@ -48,6 +53,7 @@ var same = [][]wiretest.Request{
 	{
 		{Body: history(`{"a":1,"b":2}`, `{"output":"r"}`)},
 		{Why: "the spelling of arguments is nothing", Body: history(`{ "b":2,"a":1}`, `{"output":"r"}`)},
+		{Why: "ids that only repeat the order", Body: identified("x", "x")},
 		{Why: "the old role of results", Body: replace(history(`{"a":1,"b":2}`, `{"output":"r"}`), `{"role":"user","parts":[{"functionResponse"`, `{"role":"function","parts":[{"functionResponse"`)},
 	},
 	{
@@ -87,6 +93,7 @@ var different = [][]wiretest.Request{
 		{Why: "a result", Body: history(`{"n":1}`, `{"output":"s"}`)},
 		{Why: "an error", Body: history(`{"n":1}`, `{"error":"r"}`)},
 		{Why: "another shape of result", Body: history(`{"n":1}`, `{"result":"r"}`)},
+		{Why: "ids that do not agree", Body: replace(identified("x", "y"), `{"a":1,"b":2}`, `{"n":1}`)},
 		{Why: "a signature", Body: replace(history(`{"n":1}`, `{"output":"r"}`), "c2ln", "c2lo")},
 	},
 }
