@@ -181,14 +181,8 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 	if err != nil {
 		return []*harness.Result{harness.NotBuilt(name, "", err)}
 	}
-	if !labelled(sc.Labels, o.Labels) {
-		return nil
-	}
 	var out []*harness.Result
-	for _, model := range sc.Models {
-		if len(o.Models) > 0 && !slices.Contains(o.Models, model) {
-			continue
-		}
+	for _, model := range ModelsOf(sc, o.Models, o.Labels) {
 		if ctx.Err() != nil {
 			out = append(out, harness.Interrupted(sc, name, model))
 			continue
@@ -201,6 +195,18 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 		out = append(out, harness.Exec(ctx, p))
 	}
 	return out
+}
+
+// ModelsOf are the models to run a scenario with: all that it names, or those
+// of them that are asked for; none without one of the labels.
+func ModelsOf(sc *scenario.Scenario, models, labels []string) []string {
+	if !labelled(sc.Labels, labels) {
+		return nil
+	}
+	if len(models) == 0 {
+		return sc.Models
+	}
+	return slices.DeleteFunc(slices.Clone(sc.Models), func(m string) bool { return !slices.Contains(models, m) })
 }
 
 func labelled(have, want []string) bool {

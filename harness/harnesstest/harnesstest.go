@@ -1,0 +1,185 @@
+// Package harnesstest runs scenarios from go test: with the reference loop, or
+// with an agent of your own.
+//
+//	func TestScenarios(t *testing.T) {
+//		harnesstest.Run(t, harnesstest.Params{Dir: ".", Agent: harness.Func(myAgent)})
+//	}
+//
+// An agent is a func that gets a context, an *http.Client that answers from the
+// cassette, the tools and the task. It runs inside a testing/synctest bubble, so
+// the timers of its SDK cost no time; the bubble needs a *testing.T. Under
+// Ginkgo, where a spec has none, give Params.T the suite's, kept in its TestX,
+// and Run the spec's GinkgoTB().
+//
+// RETAKE_UPDATE=1 (or GOLDIE_UPDATE=1) accepts transcripts as golden.
+package harnesstest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/report"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+// Params say what to run. The zero value runs every scenario of the working
+// directory's project with the reference loop.
+type Params struct {
+	Dir       string   // the project's folder; "" is the working directory
+	Scenarios []string // names, folders or patterns; none: all
+	Models    []string // only these model versions; none: all that a scenario names
+	Labels    []string // only scenarios with one of these; none: all
+
+	Agent harness.Agent // nil is the reference loop
+	// T is where the bubble of an agent hangs. nil takes the testing.TB given to
+	// Run, which then must be a *testing.T.
+	T *testing.T
+	// Virtual runs Agent on the virtual clock, without a bubble: for agents that
+	// wait only through package clock.
+	Virtual bool
+
+	Tools map[string]tool.Executor // tools that run for real, by name; others answer from the cassette
+	// NoGolden leaves the golden transcript to the caller.
+	NoGolden bool
+}
+
+// Case is one scenario with one model.
+type Case struct {
+	Name   string
+	Model  string
+	Labels []string
+
+	scenario *scenario.Scenario
+	suite    *suite.Suite
+	params   Params
+}
+
+// Cases lists what p selects, by name and model. A scenario that cannot be
+// loaded is an error that says where and why.
+func Cases(p Params) ([]Case, error) {
+	s, err := suite.Open(suite.Dirs{Root: p.Dir}, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.Select(p.Scenarios)
+	if err != nil {
+		return nil, err
+	}
+	var out []Case
+	for _, n := range names {
+		sc, err := s.Load(n)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range suite.ModelsOf(sc, p.Models, p.Labels) {
+			out = append(out, Case{Name: n, Model: m, Labels: sc.Labels, scenario: sc, suite: s, params: p})
+		}
+	}
+	if len(out) == 0 {
+		return nil, failure.Errorf(failure.ScenarioInvalid, "%s: no scenario has the labels %q and models %q that are asked for", s.Dirs.Scenarios, p.Labels, p.Models)
+	}
+	return out, nil
+}
+
+// Run runs every selected scenario and fails tb for each that does not pass. On
+// a *testing.T each is a subtest, named by scenario and model.
+func Run(tb testing.TB, p Params) {
+	tb.Helper()
+	cases, err := Cases(p)
+	if err != nil {
+		tb.Fatalf("retake: %v", err)
+	}
+	for _, c := range cases {
+		t, ok := tb.(*testing.T)
+		if !ok {
+			Check(tb, c.Exec(tb))
+			continue
+		}
+		t.Run(c.Name+"/"+c.Model, func(t *testing.T) { Check(t, c.Exec(t)) })
+	}
+}
+
+// Exec runs the case and returns what came out. It fails tb only when the run
+// cannot begin.
+func (c *Case) Exec(tb testing.TB) *harness.Result {
+	tb.Helper()
+	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: update()})
+	if err != nil {
+		tb.Fatalf("retake: %v", err)
+	}
+	p.Executors = c.params.Tools
+	if c.params.NoGolden {
+		quiet := *p.Scenario
+		quiet.Expect.Golden = false
+		p.Scenario = &quiet
+	}
+	if c.params.Agent == nil || c.params.Virtual {
+		return harness.Exec(tb.Context(), p)
+	}
+	p.Clock = clock.ModeBubble
+	return bubble(c.testingT(tb), p)
+}
+
+func (c *Case) testingT(tb testing.TB) *testing.T {
+	tb.Helper()
+	if c.params.T != nil {
+		return c.params.T
+	}
+	t, ok := tb.(*testing.T)
+	if !ok {
+		tb.Fatal("retake: an agent of your own runs in a testing/synctest bubble, which needs a *testing.T: " +
+			"set Params.T to the one of the suite's TestX function, or Params.Virtual when the agent waits only through package clock")
+	}
+	return t
+}
+
+// bubble runs the scenario in a bubble. Nothing in there touches a testing.TB:
+// a failure would lose its message. A bubble in which all are waiting for ever
+// panics; that is the agent's failure.
+func bubble(t *testing.T, p harness.Params) (r *harness.Result) {
+	t.Helper()
+	defer func() {
+		if v := recover(); v != nil {
+			r = harness.NotBuilt(p.Scenario.Name, p.Model, failure.Errorf(failure.Agent,
+				"the agent hung: %v; look for a wait without a timeout, or a goroutine that outlives the run", v))
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) { r = harness.Exec(context.WithoutCancel(t.Context()), p) })
+	return r
+}
+
+// Check fails tb with an explanation when the result is no pass.
+func Check(tb testing.TB, r *harness.Result) {
+	tb.Helper()
+	for _, w := range r.Warnings {
+		tb.Logf("warning: %s", w)
+	}
+	if r.Accepted {
+		tb.Logf("golden accepted: %s", r.Name)
+	}
+	if r.Verdict != harness.Pass {
+		tb.Error(Explain(r))
+	}
+}
+
+// Explain says why a result is no pass.
+func Explain(r *harness.Result) string {
+	return fmt.Sprintf("%s: %s [%s]\n%s", r.Verdict, r.Name, r.Model, report.Explain(r, 2))
+}
+
+func update() bool {
+	for _, name := range []string{"RETAKE_UPDATE", "GOLDIE_UPDATE"} {
+		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
+			return true
+		}
+	}
+	return false
+}

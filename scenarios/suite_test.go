@@ -1,0 +1,51 @@
+// Package scenarios_test runs every scenario of this folder as a Ginkgo spec:
+//
+//	go test ./scenarios                                  all of them
+//	go test ./scenarios --ginkgo.label-filter=smoke      the smoke run of CI
+//	RETAKE_UPDATE=1 go test ./scenarios                  accept the transcripts
+package scenarios_test
+
+import (
+	"os"
+	"path"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/sebdah/goldie/v2"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/harnesstest"
+	"github.com/retake-harness/retake/harness/transcript"
+)
+
+func TestScenarios(t *testing.T) {
+	if os.Getenv("RETAKE_UPDATE") == "1" {
+		t.Setenv("GOLDIE_UPDATE", "1") // goldie's own word for the same
+	}
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "scenarios")
+}
+
+var _ = Describe("replay", func() {
+	cases, err := harnesstest.Cases(harnesstest.Params{Dir: "..", NoGolden: true})
+	if err != nil {
+		It("loads every scenario", func() { Expect(err).NotTo(HaveOccurred()) })
+	}
+	for _, c := range cases {
+		It(c.Name+" with "+c.Model, Label(c.Labels...), func() {
+			r := c.Exec(GinkgoTB())
+			Expect(r.Verdict).To(Equal(harness.Pass), harnesstest.Explain(r))
+			golden(GinkgoTB(), r)
+		})
+	}
+})
+
+// golden holds the transcript against the same file that `retake run` uses.
+func golden(tb testing.TB, r *harness.Result) {
+	tb.Helper()
+	g := goldie.New(tb,
+		goldie.WithFixtureDir("../golden"), goldie.WithNameSuffix(".golden"),
+		goldie.WithDiffFn(func(got, want string) string { return transcript.Diff([]byte(want), []byte(got)) }))
+	g.Assert(tb, path.Join(r.Name, harness.FileName(r.Model)), r.Transcript)
+}
