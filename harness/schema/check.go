@@ -28,9 +28,13 @@ func (e FieldError) String() string {
 // and otherwise ordered by the pointers; two checks of the same text give the
 // same result.
 func (s *Schema) Check(text []byte) []FieldError {
-	if s == nil {
+	if s == nil || s.quick.fits(text) {
 		return nil
 	}
+	return s.check(text)
+}
+
+func (s *Schema) check(text []byte) []FieldError {
 	value, err := decode(text)
 	if err != nil {
 		return []FieldError{{Message: err.Error()}}

@@ -23,7 +23,8 @@ import (
 // *Schema allows everything.
 type Schema struct {
 	compiled  *jsonschema.Schema
-	doc       any // the schema itself, for what its errors point at
+	doc       any    // the schema itself, for what its errors point at
+	quick     *quick // nil: the schema says more than it can hold
 	unchecked []string
 }
 
@@ -59,6 +60,7 @@ func Compile(raw jsontext.Value) (*Schema, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.ScenarioInvalid, compileError(doc, err))
 	}
+	s.quick = quickForm(doc, s.compiled)
 	return s, nil
 }
 
