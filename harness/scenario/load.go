@@ -62,7 +62,7 @@ func Load(dir, name string, o Options) (*Scenario, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(dir, name, file)
 	case err != nil:
-		return nil, failure.Errorf(failure.World, "%s: %w", file, err)
+		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))
 	}
 	s, err := Parse(file, text, o)
 	if err != nil {
@@ -147,7 +147,7 @@ func loadTools(file string, schemas *schema.Cache) *toolset {
 	case errors.Is(err, fs.ErrNotExist):
 		return &toolset{}
 	case err != nil:
-		return &toolset{there: true, err: failure.Errorf(failure.World, "%s: %w", file, err)}
+		return &toolset{there: true, err: failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))}
 	}
 	return readTools(filepath.ToSlash(file), text, schemas)
 }

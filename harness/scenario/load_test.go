@@ -274,3 +274,14 @@ func write(t *testing.T, file, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestAFileThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "s.yaml"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := scenario.Load(dir, "s", scenario.Options{})
+	if failure.Of(err) != failure.World || strings.Count(err.Error(), "s.yaml") != 1 {
+		t.Errorf("got %v, want class world and the path once", err)
+	}
+}

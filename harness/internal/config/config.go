@@ -103,7 +103,7 @@ func Load(dir string, getenv func(string) string) (*Config, error) {
 		c.defaults()
 		return c, nil
 	case err != nil:
-		return nil, failure.Errorf(failure.World, "%s: %w", file, err)
+		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))
 	}
 	return parse(filepath.ToSlash(file), text, getenv)
 }

@@ -17,6 +17,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -113,6 +114,16 @@ func (f *File) notYAML(text []byte, err error) {
 	default:
 		f.Failf(Pos{le.Mark.Line, le.Mark.Column}, "the file is not valid YAML: %s", le.Message)
 	}
+}
+
+// Cause is a file error without its path, which the caller's message has
+// already.
+func Cause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }
 
 func pos(n *yaml.Node) Pos { return Pos{n.Line, n.Column} }
