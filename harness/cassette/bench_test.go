@@ -19,7 +19,7 @@ import (
 
 // words is a text of about n bytes.
 func words(i, n int) string {
-	return strings.Repeat(fmt.Sprintf("the weather of day %d is mild; ", i), n/32+1)[:n]
+	return strings.Repeat(fmt.Sprintf("the weather of day %d is mild; ", i), n/30+1)[:n]
 }
 
 func modelBody(i, size int) string {

@@ -24,6 +24,7 @@ import (
 // memory of that file.
 type File struct {
 	Name         string // path as opened, for messages
+	Hash         string // SHA-256 of the file's bytes, hex; "" when it was not read from one
 	Version      int    // of the format: 1 or 2
 	Notes        FileNotes
 	Interactions []Interaction

@@ -157,11 +157,25 @@ func (m *Miss) comparePlaces(recorded, asked string) {
 	methodB, targetB, headersB := parts(asked)
 	if methodA != methodB || targetA != targetB {
 		m.Cause = CausePath
+		if methodA == methodB && withoutModel(targetA) == withoutModel(targetB) {
+			m.Cause = CauseModel
+		}
 		m.Differences = []jsondoc.Difference{{Kind: jsondoc.Changed, A: methodA + " " + targetA, B: methodB + " " + targetB}}
 		return
 	}
 	m.Cause = CauseHeaders
 	m.Differences = []jsondoc.Difference{{Kind: jsondoc.Changed, A: headersA, B: headersB}}
+}
+
+// withoutModel takes the model's name out of a path such as Gemini's
+// /v1beta/models/NAME:generateContent.
+func withoutModel(target string) string {
+	before, rest, ok := strings.Cut(target, "/models/")
+	i := strings.IndexByte(rest, ':')
+	if !ok || i < 0 {
+		return target
+	}
+	return before + rest[i:]
 }
 
 // causeOf files a pointer into a request body, or into its meaning. user is the

@@ -32,7 +32,8 @@ type fastReader struct {
 	line   int // its number
 	col    int // column of its first byte that is no space; atEnd behind the last line
 	failed bool
-	header []Field // scratch
+	header []Field  // scratch
+	names  [][]byte // scratch
 }
 
 // Columns that no line has.
@@ -146,6 +147,9 @@ func (r *fastReader) file() *File {
 	return f
 }
 
+// typicalInteraction is the size in bytes for which room is made at first.
+const typicalInteraction = 8 << 10
+
 func (r *fastReader) interactions(value int, f *File) {
 	if r.emptyFlow(value, "[]") {
 		return
@@ -155,7 +159,7 @@ func (r *fastReader) interactions(value int, f *File) {
 		return
 	}
 	r.next(value + 1)
-	f.Interactions = make([]Interaction, 0, 1+bytes.Count(r.data[r.pos:], []byte("request:\n")))
+	f.Interactions = make([]Interaction, 0, 1+len(r.data)/typicalInteraction)
 	dash := r.col
 	for r.item(dash) {
 		f.Interactions = append(f.Interactions, Interaction{Line: r.line})
@@ -327,16 +331,14 @@ func (r *fastReader) fields(value, parent int) Header {
 	}
 	column := r.inside(value, parent)
 	r.header = r.header[:0]
-	var names [maxFields][]byte
-	n := 0
+	r.names = r.names[:0]
 	for r.col == column {
 		name, v := r.key()
-		if r.failed || n == maxFields || containsName(names[:n], name) {
+		if r.failed || len(r.names) == maxFields || containsName(r.names, name) {
 			r.fail()
 			return nil
 		}
-		names[n] = name
-		n++
+		r.names = append(r.names, name)
 		if !r.emptyFlow(v, "[]") {
 			r.values(v, column, text(name))
 		}

@@ -17,7 +17,7 @@ type Options struct {
 	Match   Mode
 	Ignore  []string // JSON pointers into the request body, * for any member or element; what they name does not count
 	Headers []string // names of request headers that count; none by default
-	Meaning Meaning  // nil: requests are matched as in mode strict
+	Meaning Meaning  // for mode normalised; nil asks the codec of the request's API
 
 	// Record is the scenario's name in the advice to re-record; by default it is
 	// taken from the cassette's path.
@@ -56,6 +56,9 @@ type Player struct {
 // NewPlayer prepares the replay of f. A wrong option is of class
 // scenario_invalid, a recorded URL that is none of class cassette_invalid.
 func NewPlayer(f *File, opts Options) (*Player, error) {
+	if opts.Meaning == nil {
+		opts.Meaning = codecMeaning
+	}
 	m, err := newMatcher(opts.Match, opts.Ignore, opts.Headers, opts.Meaning)
 	if err != nil {
 		return nil, err

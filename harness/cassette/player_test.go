@@ -92,7 +92,9 @@ func TestMatching(t *testing.T) {
 		{"a body that is no JSON, byte for byte", cassette.Strict, path, "a=1&b=2", path, "a=1&b=2", true},
 		{"a body that is no JSON, changed", cassette.Strict, path, "a=1&b=2", path, "b=2&a=1", false},
 		{"the order alone", cassette.Sequence, path, `{"a":1}`, "/elsewhere", `{"b":2}`, true},
-		{"without a codec, normalised is strict", cassette.Normalised, path, `{"a":1,"b":2}`, path, `{"b":2,"a":1}`, true},
+		{"without a codec, normalised is strict", cassette.Normalised, "/unknown", `{"a":1,"b":2}`, "/unknown", `{"b":2,"a":1}`, true},
+		{"with one, a text and a text block are the same", cassette.Normalised, path, `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"hi"}]}`, path, `{"messages":[{"content":[{"type":"text","text":"hi"}],"role":"user"}],"max_tokens":5,"model":"m"}`, true},
+		{"a changed word is not", cassette.Normalised, path, `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"hi"}]}`, path, `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"ho"}]}`, false},
 	}
 	for _, r := range rows {
 		p := player(t, fileOf(recorded(r.recordedPath, r.recordedBody, "yes")), cassette.Options{Match: r.mode})

@@ -2,6 +2,8 @@ package cassette
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +41,8 @@ func Read(data []byte, name string) (*File, error) {
 			return nil, err
 		}
 	}
-	f.Name = name
+	sum := sha256.Sum256(data)
+	f.Name, f.Hash = name, hex.EncodeToString(sum[:])
 	if err := check(f); err != nil {
 		return nil, err
 	}
