@@ -318,13 +318,25 @@ func (s *subset) literal(from, indent int) *yaml.Node {
 	if width <= indent || s.at+width >= len(s.text) || s.text[s.at+width] == '\n' {
 		return s.giveUp()
 	}
+	if n.Value = s.lines(indent, width); s.lost {
+		return nil
+	}
+	if strip {
+		n.Value = strings.TrimSuffix(n.Value, "\n")
+	}
+	return n
+}
+
+// lines reads the lines of a literal block of a width of indentation.
+func (s *subset) lines(indent, width int) string {
 	var b strings.Builder
 	empty := 0
 	for s.at < len(s.text) {
 		line, _, _ := strings.Cut(s.text[s.at:], "\n")
 		blanks := s.blanks()
 		if blanks == len(line) && blanks > width {
-			return s.giveUp() // trailing blanks that count
+			s.lost = true // trailing blanks that count
+			return ""
 		}
 		if blanks == len(line) {
 			empty++
@@ -333,7 +345,7 @@ func (s *subset) literal(from, indent int) *yaml.Node {
 		}
 		if blanks < width {
 			if blanks > indent {
-				return s.giveUp()
+				s.lost = true
 			}
 			break
 		}
@@ -345,11 +357,7 @@ func (s *subset) literal(from, indent int) *yaml.Node {
 		b.WriteByte('\n')
 		s.nextLine(s.at)
 	}
-	n.Value = b.String()
-	if strip {
-		n.Value = strings.TrimSuffix(n.Value, "\n")
-	}
-	return n
+	return b.String()
 }
 
 func (s *subset) blanks() int {
