@@ -60,15 +60,16 @@ func (e *APIError) read(c *rawjson.Cursor) {
 		for c.Array(); c.More(); {
 			e.read(c)
 		}
-		return
 	case '"':
 		e.Message = c.Text()
-		return
 	case '{':
+		e.readObject(c)
 	default:
 		c.Value()
-		return
 	}
+}
+
+func (e *APIError) readObject(c *rawjson.Cursor) {
 	var kind, status, code, rawCode, message string
 	inner, nested := APIError{}, false
 	for c.Object(); c.More(); {

@@ -49,7 +49,9 @@ type Codec interface {
 	DecodeResponse(status int, contentType string, body []byte) (*Response, error)
 
 	// EncodeResponse appends the response as the provider would send it: JSON,
-	// or the events of a stream.
+	// or the events of a stream. RawStop and RawUsage are written as they are,
+	// else made from Stop and Usage. A stream with the problem
+	// ProblemNoTerminal is written without its end, one with an Err ends in it.
 	EncodeResponse(dst []byte, r *Response, stream bool) ([]byte, error)
 
 	// Canonical drops from a decoded request what the API's documentation says
