@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // neutral compares neutral values: nil and empty slices are the same.
@@ -35,6 +36,9 @@ func requestLaws(c wire.Codec, s Shape) func(t *rapid.T) {
 			t.Fatalf("encoded again: %s, %v\nwas: %s", again, err, body)
 		}
 		sent, read := string(wire.Normal(nil, c, r)), string(wire.Normal(nil, c, got))
+		if !rawjson.Valid([]byte(sent)) {
+			t.Fatalf("the meaning is not JSON: %s", sent)
+		}
 		if sent != read {
 			t.Fatalf("the meaning changed:\n%s\n%s", sent, read)
 		}
