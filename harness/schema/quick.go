@@ -81,7 +81,7 @@ func quickForm(doc any, s *jsonschema.Schema) *quick {
 // take takes one keyword in; false when a quick cannot say it.
 func (q *quick) take(keyword string, value any, obj map[string]any, s *jsonschema.Schema) bool {
 	switch keyword {
-	case "$schema", "title", "description", "examples", "default", "$comment", "deprecated":
+	case "$schema", "title", "description", "examples", "default", "$comment", "deprecated", "nullable":
 		return true
 	case "type":
 		return q.takeTypes(value)

@@ -5,6 +5,8 @@
 // from a file or the network. `format` is checked, not only noted, since who
 // writes one for a tool's argument means it.
 //
+// Gemini's way to write types ("OBJECT", nullable) is understood.
+//
 // What a check finds is told field by field, in words that a model can act on
 // and that name no machinery: `/city: is required`.
 package schema
@@ -48,6 +50,7 @@ func Compile(raw jsontext.Value) (*Schema, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.ScenarioInvalid, &CompileError{[]FieldError{{Message: err.Error()}}})
 	}
+	plainTypes(doc)
 	s := &Schema{doc: doc}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)

@@ -139,6 +139,22 @@ func TestOlderDraft(t *testing.T) {
 	}
 }
 
+func TestGeminiTypes(t *testing.T) {
+	s := compile(t, `{"type":"OBJECT","properties":{"a":{"type":"INTEGER"},"type":{"type":"STRING","nullable":true,"enum":["STRING",null]}},"required":["a"]}`)
+	for _, tc := range []struct {
+		why, text string
+		want      []string
+	}{
+		{"what fits", `{"a":1,"type":"STRING"}`, nil},
+		{"nullable allows null", `{"a":1,"type":null}`, nil},
+		{"what does not is told in JSON's words", `{"a":"1","type":"string"}`, []string{`/a: must be an integer, is the string "1"`, `/type: must be one of "STRING", null, is "string" (did you mean "STRING"?)`}},
+	} {
+		if diff := cmp.Diff(tc.want, texts(s.Check([]byte(tc.text)))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.why, diff)
+		}
+	}
+}
+
 func TestNilAllowsEverything(t *testing.T) {
 	var s *schema.Schema
 	if got := s.Check([]byte(`nonsense`)); got != nil {
