@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
@@ -24,6 +25,10 @@ type Params struct {
 	BaseURL  string // "" is the provider's own address
 	Price    *Price // nil: cost is not known
 	Agent    Agent
+
+	// Transport answers the model's requests instead of the cassette: a script, a
+	// recorder. nil replays the cassette.
+	Transport http.RoundTripper
 
 	CassetteDir string // the folder cassettes/
 	GoldenDir   string // the folder golden/
@@ -117,8 +122,10 @@ func (w *world) firstError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return failure.Errorf(failure.Interrupted, "interrupted")
 	}
-	if misses := w.player.Misses(); len(misses) > 0 {
-		return failure.Wrap(failure.CassetteMiss, misses[0])
+	if w.player != nil {
+		if misses := w.player.Misses(); len(misses) > 0 {
+			return failure.Wrap(failure.CassetteMiss, misses[0])
+		}
 	}
 	if fatal := w.env.Tools.Fatal(); fatal != nil {
 		return fatal

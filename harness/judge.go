@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 )
@@ -139,8 +140,11 @@ func title(findings []contract.Finding, rule contract.Rule) string {
 
 // unplayed fails the run for each recording that nobody asked for.
 func (w *world) unplayed() {
-	left := w.player.Unplayed()
+	var left []cassette.Unplayed
 	file := w.modelFile
+	if w.player != nil {
+		left = w.player.Unplayed()
+	}
 	if len(left) == 0 && w.tools != nil {
 		left, file = w.tools.Unplayed(), w.toolFile
 	}

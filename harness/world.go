@@ -30,7 +30,7 @@ type world struct {
 	journal             *journal.Journal
 	ledger              *effect.Ledger
 	tap                 *tap
-	player              *cassette.Player
+	player              *cassette.Player // nil with a transport of the caller's
 	modelFile, toolFile string
 	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
 	end                 *journal.Ended
@@ -42,14 +42,18 @@ func build(p Params, r *Result) (*world, error) {
 	s := *p.Scenario
 	s.Limits = withDefaults(s.Limits)
 	w := &world{params: p, result: r, journal: &journal.Journal{}, ledger: &effect.Ledger{}}
-	if err := w.openModel(); err != nil {
-		return nil, err
+	transport := p.Transport
+	if transport == nil {
+		if err := w.openModel(); err != nil {
+			return nil, err
+		}
+		transport = w.player
 	}
 	specs, err := w.specs()
 	if err != nil {
 		return nil, err
 	}
-	w.tap = newTap(w.player, w.journal)
+	w.tap = newTap(transport, w.journal)
 	w.env = &Env{
 		Scenario: &s, Model: p.Model, API: p.API, BaseURL: BaseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
 		HTTP:  &http.Client{Transport: w.tap},

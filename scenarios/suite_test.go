@@ -6,6 +6,7 @@
 package scenarios_test
 
 import (
+	"flag"
 	"os"
 	"path"
 	"testing"
@@ -21,7 +22,10 @@ import (
 
 func TestScenarios(t *testing.T) {
 	if os.Getenv("RETAKE_UPDATE") == "1" {
-		t.Setenv("GOLDIE_UPDATE", "1") // goldie's own word for the same
+		// goldie's own word for the same; it reads GOLDIE_UPDATE before we come
+		if err := flag.Set("update", "true"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "scenarios")

@@ -111,6 +111,11 @@ func Run(tb testing.TB, p Params) {
 // cannot begin.
 func (c *Case) Exec(tb testing.TB) *harness.Result {
 	tb.Helper()
+	return c.exec(tb, func(*harness.Params) {})
+}
+
+func (c *Case) exec(tb testing.TB, edit func(*harness.Params)) *harness.Result {
+	tb.Helper()
 	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: update()})
 	if err != nil {
 		tb.Fatalf("retake: %v", err)
@@ -121,6 +126,7 @@ func (c *Case) Exec(tb testing.TB) *harness.Result {
 		quiet.Expect.Golden = false
 		p.Scenario = &quiet
 	}
+	edit(&p)
 	if c.params.Agent == nil || c.params.Virtual {
 		return harness.Exec(tb.Context(), p)
 	}

@@ -1,12 +1,26 @@
-package script_test
+package scenarios_test
 
 import (
+	"path"
+	"testing"
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/harnesstest"
 	"github.com/retake-harness/retake/harness/script"
 	"github.com/retake-harness/retake/harness/tool"
 )
+
+// The recordings of this folder are made of the turns below: nobody has been
+// paid for them, and their files say source: scripted. The test makes them anew
+// and wants the committed bytes; RETAKE_UPDATE=1 writes them.
+func TestScriptedCassettes(t *testing.T) {
+	for name, rec := range travel() {
+		t.Run(path.Base(name), func(t *testing.T) {
+			harnesstest.Scripted(t, harnesstest.Params{Dir: ".."}, name, rec)
+		})
+	}
+}
 
 // Arguments and results of the worked case.
 const (
@@ -23,86 +37,86 @@ const (
 )
 
 // travel are the recordings of scenarios/travel.
-func travel() map[string]recording {
-	return map[string]recording{
+func travel() map[string]harnesstest.Recording {
+	return map[string]harnesstest.Recording{
 		"travel/umbrella":        worked(),
 		"travel/umbrella-stream": worked(),
 		"travel/umbrella-openai": worked(),
 		"travel/choice-any": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 612, 71, call("get_weather", askWeather)),
 				turn("", 731, 66, call("get_travel_time", askWay)),
 				turn("On 14 July rain is forecast for London, with 12 °C. The way from Greenwich to Canary Wharf takes 45 minutes.", 842, 41),
 			},
-			tools: map[string][]script.Answer{"get_weather": {ok(weather)}, "get_travel_time": {ok(way)}},
+			Tools: map[string][]script.Answer{"get_weather": {ok(weather)}, "get_travel_time": {ok(way)}},
 		},
 		"travel/choice-tool": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 655, 54, call("get_calendar_event", `{"query":"London"}`)),
 				turn("Yes: your planning meeting is at 15:00 in Canary Wharf, London.", 771, 24),
 			},
-			tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}},
+			Tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}},
 		},
 		"travel/choice-none": {
-			turns: []script.Turn{turn("I could not look the forecast up, so I do not know whether it will rain in London tomorrow.", 648, 26)},
+			Turns: []script.Turn{turn("I could not look the forecast up, so I do not know whether it will rain in London tomorrow.", 648, 26)},
 		},
 		"travel/blocked": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("I will find the meeting first.", 590, 63, call("get_calendar_event", askCalendar)),
 				turn("", 702, 88, call("cancel_event", `{"title":"Planning meeting","start":"2026-07-14T15:00:00+01:00"}`)),
 				turn("I am not allowed to cancel events. Please cancel the planning meeting of 14 July, 15:00, in the calendar app.", 835, 35),
 			},
-			tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}},
+			Tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}},
 		},
 		"travel/tool-error": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 421, 69, call("get_weather", askWeather)),
 				turn("The weather service is not available right now, so I cannot tell whether it will rain. Please ask again later.", 543, 33),
 			},
-			tools: map[string][]script.Answer{"get_weather": {down(), down()}},
+			Tools: map[string][]script.Answer{"get_weather": {down(), down()}},
 		},
 		"travel/nothing-found": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 402, 52, call("get_calendar_event", `{"query":"dentist"}`)),
 				turn("There is no dentist appointment in your calendar. Was it entered under another name?", 488, 22),
 			},
-			tools: map[string][]script.Answer{"get_calendar_event": {ok(`{"ok":true,"events":[],"reason":"no event matches the query"}`)}},
+			Tools: map[string][]script.Answer{"get_calendar_event": {ok(`{"ok":true,"events":[],"reason":"no event matches the query"}`)}},
 		},
 		"travel/cut-in-tool-use": {
-			turns: []script.Turn{{
+			Turns: []script.Turn{{
 				Text: "I will look that up.", Calls: []script.Call{call("get_travel_time", `{"origin":"Green`)},
 				Stop: "max_tokens", Usage: script.Usage{Input: 405, Output: 16}, Latency: 600 * time.Millisecond,
 			}},
 		},
 		"travel/unknown-tool": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 418, 60, call("get_forecast", `{"place":"London"}`)),
 				turn("", 531, 70, call("get_weather", askWeather)),
 				turn("On 14 July rain is forecast for London, with 12 °C.", 640, 20),
 			},
-			tools: map[string][]script.Answer{"get_weather": {ok(weather)}},
+			Tools: map[string][]script.Answer{"get_weather": {ok(weather)}},
 		},
 		"travel/iteration-cap": {
-			turns: []script.Turn{
+			Turns: []script.Turn{
 				turn("", 425, 70, call("get_weather", `{"city":"London, UK","date":"2026-07-14"}`)),
 				turn("", 530, 70, call("get_weather", `{"city":"London, UK","date":"2026-07-15"}`)),
 				turn("", 635, 70, call("get_weather", `{"city":"London, UK","date":"2026-07-16"}`)),
 			},
-			tools: map[string][]script.Answer{"get_weather": {
+			Tools: map[string][]script.Answer{"get_weather": {
 				ok(weather), ok(`{"ok":true,"condition":"cloudy","temperature_c":15.5}`), ok(`{"ok":true,"condition":"sunny","temperature_c":21}`),
 			}},
 		},
 	}
 }
 
-func worked() recording {
-	return recording{
-		turns: []script.Turn{
+func worked() harnesstest.Recording {
+	return harnesstest.Recording{
+		Turns: []script.Turn{
 			turn("I will look up the meeting and the weather.", 812, 128, call("get_calendar_event", askCalendar), call("get_weather", askWeather)),
 			turn("", 1034, 74, call("get_travel_time", askWay)),
 			turn(advice, 1142, 57),
 		},
-		tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}, "get_weather": {ok(weather)}, "get_travel_time": {ok(way)}},
+		Tools: map[string][]script.Answer{"get_calendar_event": {ok(calendar)}, "get_weather": {ok(weather)}, "get_travel_time": {ok(way)}},
 	}
 }
 

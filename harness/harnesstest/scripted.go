@@ -1,0 +1,91 @@
+package harnesstest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/script"
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+// Recording is what the model and the tools say in one scenario, written by
+// hand.
+type Recording struct {
+	Turns []script.Turn
+	// Tools are the answers of the tools that Params.Tools does not run, by name.
+	Tools map[string][]script.Answer
+}
+
+// Scripted makes a scenario's cassettes from a script and holds them against the
+// committed files: the agent runs against the script, and what it asked becomes
+// the recording. With RETAKE_UPDATE=1 the files are written. They say source:
+// scripted, so that nobody takes them for real traffic.
+//
+// It is the way to a first scenario without a paid call. p.Scenarios is not
+// looked at; the scenario must name one model.
+func Scripted(tb testing.TB, p Params, name string, rec Recording) {
+	tb.Helper()
+	p.Scenarios, p.NoGolden = []string{name}, true
+	cases, err := Cases(p)
+	if err != nil {
+		tb.Fatalf("retake: %v", err)
+	}
+	c := cases[0]
+	model := &script.Model{Name: c.Model, Turns: rec.Turns}
+	tools := &script.Tools{Answers: rec.Tools}
+	r := c.exec(tb, func(hp *harness.Params) {
+		model.API, hp.Transport = hp.API, model
+		hp.Executors = scriptedTools(hp, tools)
+	})
+	Check(tb, r)
+	if n := len(model.Interactions()); n != len(rec.Turns) {
+		tb.Errorf("%s: %d of %d turns of the script were asked for", name, n, len(rec.Turns))
+	}
+	dirs := c.suite.Dirs
+	hold(tb, harness.ModelCassette(dirs.Cassettes, name, c.Model), c.Model, model.Interactions())
+	if calls := tools.Interactions(); len(calls) > 0 {
+		hold(tb, harness.ToolCassette(dirs.Cassettes, name), "", calls)
+	}
+}
+
+// scriptedTools lets the script answer for every tool that does not run for real.
+func scriptedTools(p *harness.Params, tools *script.Tools) map[string]tool.Executor {
+	out := map[string]tool.Executor{}
+	for _, d := range p.Scenario.Tools {
+		out[d.Name] = tools
+		if e := p.Executors[d.Name]; e != nil {
+			out[d.Name] = e
+		}
+	}
+	return out
+}
+
+// hold compares a recording with its file, or writes the file.
+func hold(tb testing.TB, path, model string, made []cassette.Interaction) {
+	tb.Helper()
+	target := path
+	if !update() {
+		target = filepath.Join(tb.TempDir(), "made.yaml")
+	} else if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	notes := cassette.FileNotes{Source: cassette.Scripted, Model: model}
+	if err := cassette.Save(target, &cassette.File{Version: 2, Notes: notes, Interactions: made}); err != nil {
+		tb.Fatal(err)
+	}
+	if target == path {
+		return
+	}
+	want, err := os.ReadFile(target)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		tb.Errorf("%s is not what its script makes (%v); write it with: RETAKE_UPDATE=1 go test", path, err)
+	}
+}
