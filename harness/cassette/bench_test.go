@@ -1,12 +1,14 @@
 package cassette_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +52,7 @@ func BenchmarkOpen(b *testing.B) {
 	for _, s := range []struct {
 		name    string
 		n, size int
-	}{{"3x3KB", 3, 2700}, {"1000x5KB", 1000, 4500}} {
+	}{{"10KB", 3, 1500}, {"5MB", 1000, 4500}} {
 		path := stockFile(b, s.n, s.size)
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -120,36 +122,37 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 func benchmarkReplay(b *testing.B, n int, respell bool) {
-	const size = 4096
+	filler := words(7, 4096)
+	body := func(dst []byte, i int, first, second string) []byte {
+		dst = append(append(append(dst, '{'), first...), ',')
+		dst = append(append(dst, second...), `,"messages":[{"role":"user","content":"`...)
+		dst = append(append(dst, filler...), `"},{"role":"assistant","content":"`...)
+		return append(strconv.AppendInt(dst, int64(i), 10), `"},{"role":"user","content":"go on"}]}`...)
+	}
+	const model, limit = `"model":"claude"`, `"max_tokens":1024`
 	f := &cassette.File{Name: "bench"}
-	asks, ordered := make([]string, n), make([]string, n)
 	for i := range n {
-		body := modelBody(i, size)
 		f.Interactions = append(f.Interactions, cassette.Interaction{
-			Request:  cassette.Request{Method: "POST", URL: "https://api.anthropic.com/v1/messages", Body: []byte(body)},
-			Response: cassette.Response{Code: 200, Header: cassette.Header{{"Content-Type", "application/json"}}, Body: []byte(body)},
+			Request:  cassette.Request{Method: "POST", URL: "https://api.anthropic.com/v1/messages", Body: body(nil, i, model, limit)},
+			Response: cassette.Response{Code: 200, Header: cassette.Header{{"Content-Type", "application/json"}}, Body: body(nil, i, model, limit)},
 		})
-		if respell {
-			body = `{"max_tokens":1024,"model":"claude",` + strings.TrimPrefix(body, `{"model":"claude","max_tokens":1024,`)
-		}
-		asks[i] = body
-	}
-	for i := range n { // any order will do: 7919 and n share no factor
-		ordered[i] = asks[i*7919%n]
-	}
-	reqs := make([]*http.Request, n)
-	for i := range reqs {
-		reqs[i] = request(b, "http://127.0.0.1:1/v1/messages", "")
 	}
 	var p *cassette.Player
+	var asked []byte // made anew for each request, as an agent does
+	req := request(b, "http://127.0.0.1:1/v1/messages", "")
 	next := n
 	b.ReportAllocs()
 	for b.Loop() {
 		if next == n {
 			p, next = player(b, f, cassette.Options{}), 0
 		}
-		req := reqs[next]
-		req.Body, req.ContentLength = io.NopCloser(strings.NewReader(ordered[next])), int64(len(ordered[next]))
+		i := next * 7919 % n // any order will do: 7919 and n share no factor
+		if respell {
+			asked = body(asked[:0], i, limit, model)
+		} else {
+			asked = body(asked[:0], i, model, limit)
+		}
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(asked)), int64(len(asked))
 		resp, err := p.RoundTrip(req)
 		if err != nil {
 			b.Fatal(err)

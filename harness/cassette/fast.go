@@ -148,7 +148,7 @@ func (r *fastReader) file() *File {
 }
 
 // typicalInteraction is the size in bytes for which room is made at first.
-const typicalInteraction = 8 << 10
+const typicalInteraction = 4 << 10
 
 func (r *fastReader) interactions(value int, f *File) {
 	if r.emptyFlow(value, "[]") {

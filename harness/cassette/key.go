@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/jsondoc"
@@ -35,6 +36,7 @@ type matcher struct {
 	ignore  []jsondoc.Pointer
 	headers []string // canonical names, sorted
 	meaning Meaning
+	texts   sync.Pool // of *[]byte: what a key is made of is not kept
 }
 
 func newMatcher(mode Mode, ignore, headers []string, meaning Meaning) (*matcher, error) {
@@ -133,7 +135,12 @@ func (m *matcher) understood(dst []byte, q question) []byte {
 
 // key is the mode's key of a question.
 func (m *matcher) key(q question) digest {
-	text := make([]byte, 0, len(q.place)+1+len(q.body)+len(q.body)/4)
-	text = append(append(text, q.place...), 0)
-	return sha256.Sum256(m.understood(text, q))
+	text, _ := m.texts.Get().(*[]byte)
+	if text == nil {
+		text = new([]byte)
+	}
+	defer m.texts.Put(text)
+	*text = append(append((*text)[:0], q.place...), 0)
+	*text = m.understood(*text, q)
+	return sha256.Sum256(*text)
 }

@@ -1,8 +1,9 @@
 package cassette
 
 import (
+	"bytes"
 	"context"
-	"io"
+	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -47,6 +48,7 @@ type Player struct {
 	opts    Options
 	matcher *matcher
 	index   *index
+	bodies  sync.Pool // of *bytes.Buffer: a request's body is not kept
 
 	mu      sync.Mutex
 	ordinal int
@@ -76,6 +78,7 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 		questions[i] = question{m.place(q.Method, u, q.Header.Get), q.Body}
 	}
 	p := &Player{file: f, opts: opts, matcher: m}
+	p.bodies.New = func() any { return new(bytes.Buffer) }
 	key := m.key
 	if m.mode == Sequence {
 		key = nil
@@ -87,14 +90,16 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 // RoundTrip answers req from the cassette. The answer shares nothing that its
 // receiver could change with a later one.
 func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := readBody(req)
-	if err != nil {
+	body := p.bodies.Get().(*bytes.Buffer)
+	defer p.bodies.Put(body)
+	body.Reset()
+	if err := readBody(body, req); err != nil {
 		return nil, err
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), body}
+	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), body.Bytes()}
 	ordinal := p.nextOrdinal()
 	recording, known := p.index.take(q)
 	if recording < 0 {
@@ -137,32 +142,16 @@ func (p *Player) Unplayed() []Unplayed {
 }
 
 // readBody reads and closes a request's body.
-func readBody(req *http.Request) ([]byte, error) {
+func readBody(into *bytes.Buffer, req *http.Request) error {
 	if req.Body == nil || req.Body == http.NoBody {
-		return nil, nil
+		return nil
 	}
-	body, err := readAll(req.Body, req.ContentLength)
-	if closeErr := req.Body.Close(); err == nil {
-		err = closeErr
+	if n := req.ContentLength; n > 0 && n <= maxAnnounced {
+		into.Grow(int(n) + bytes.MinRead)
 	}
-	return body, err
+	_, err := into.ReadFrom(req.Body)
+	return errors.Join(err, req.Body.Close())
 }
 
 // maxAnnounced bounds what is allocated on the word of a header alone.
 const maxAnnounced = 16 << 20
-
-func readAll(r io.Reader, announced int64) ([]byte, error) {
-	if announced <= 0 || announced > maxAnnounced {
-		return io.ReadAll(r)
-	}
-	buf := make([]byte, announced)
-	n, err := io.ReadFull(r, buf)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return buf[:n], nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	rest, err := io.ReadAll(r)
-	return append(buf, rest...), err
-}
