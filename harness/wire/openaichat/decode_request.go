@@ -62,7 +62,7 @@ func member(r *wire.Request, name []byte, value jsontext.Value) (held bool) {
 
 // decodeMessages walks the list of messages in one pass.
 func decodeMessages(r *wire.Request, c *rawjson.Cursor) error {
-	r.Messages = nil
+	r.Messages = make([]wire.Message, 0, 16)
 	results := false // whether the last message holds results
 	for c.Array(); c.More(); {
 		if c.Kind() != '{' {

@@ -85,7 +85,7 @@ const (
 )
 
 func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
-	r.Messages = nil
+	r.Messages = make([]wire.Message, 0, 16)
 	last := ofNobody
 	for c.Array(); c.More(); {
 		v := c.Value()
