@@ -213,48 +213,35 @@ func (r *fastReader) request(value, parent int, q *Request) {
 	var seen uint32
 	for r.col == column {
 		name, v := r.key()
+		r.once(&seen, memberBit(name))
 		switch string(name) {
 		case "proto":
-			r.once(&seen, 0)
 			q.Proto = r.text(v, column)
 		case "proto_major":
-			r.once(&seen, 1)
 			q.ProtoMajor = int(r.integer(v))
 		case "proto_minor":
-			r.once(&seen, 2)
 			q.ProtoMinor = int(r.integer(v))
 		case "content_length":
-			r.once(&seen, 3)
 			q.ContentLength = r.integer(v)
 		case "transfer_encoding":
-			r.once(&seen, 4)
 			q.TransferEncoding = r.list(v, column)
 		case "trailer":
-			r.once(&seen, 5)
 			q.Trailer = r.fields(v, column)
 		case "host":
-			r.once(&seen, 6)
 			q.Host = r.text(v, column)
 		case "remote_addr":
-			r.once(&seen, 7)
 			q.RemoteAddr = r.text(v, column)
 		case "request_uri":
-			r.once(&seen, 8)
 			q.RequestURI = r.text(v, column)
 		case "body":
-			r.once(&seen, 9)
 			q.Body = r.scalar(v, column)
 		case "form":
-			r.once(&seen, 10)
 			q.Form = r.fields(v, column)
 		case "headers":
-			r.once(&seen, 11)
 			q.Header = r.fields(v, column)
 		case "url":
-			r.once(&seen, 12)
 			q.URL = r.text(v, column)
 		case "method":
-			r.once(&seen, 13)
 			q.Method = r.text(v, column)
 		default:
 			r.fail()
@@ -267,47 +254,49 @@ func (r *fastReader) response(value, parent int, a *Response) {
 	var seen uint32
 	for r.col == column {
 		name, v := r.key()
+		r.once(&seen, memberBit(name))
 		switch string(name) {
 		case "proto":
-			r.once(&seen, 0)
 			a.Proto = r.text(v, column)
 		case "proto_major":
-			r.once(&seen, 1)
 			a.ProtoMajor = int(r.integer(v))
 		case "proto_minor":
-			r.once(&seen, 2)
 			a.ProtoMinor = int(r.integer(v))
 		case "transfer_encoding":
-			r.once(&seen, 3)
 			a.TransferEncoding = r.list(v, column)
 		case "trailer":
-			r.once(&seen, 4)
 			a.Trailer = r.fields(v, column)
 		case "content_length":
-			r.once(&seen, 5)
 			a.ContentLength = r.integer(v)
 		case "uncompressed":
-			r.once(&seen, 6)
 			a.Uncompressed = r.boolean(v)
 		case "body":
-			r.once(&seen, 7)
 			a.Body = r.scalar(v, column)
 		case "headers":
-			r.once(&seen, 8)
 			a.Header = r.fields(v, column)
 		case "status":
-			r.once(&seen, 9)
 			a.Status = r.text(v, column)
 		case "code":
-			r.once(&seen, 10)
 			a.Code = int(r.integer(v))
 		case "duration":
-			r.once(&seen, 11)
 			a.Duration = r.duration(v, column)
 		default:
 			r.fail()
 		}
 	}
+}
+
+// memberBit numbers the members of requests and responses.
+func memberBit(name []byte) uint {
+	for i, n := range [...]string{
+		"body", "headers", "url", "method", "status", "code", "duration", "host", "content_length", "proto", "proto_major",
+		"proto_minor", "form", "uncompressed", "transfer_encoding", "trailer", "remote_addr", "request_uri",
+	} {
+		if n == string(name) {
+			return uint(i)
+		}
+	}
+	return 31
 }
 
 // notes reads an x-retake member, which Save writes as one line of JSON.

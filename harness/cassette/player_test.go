@@ -432,3 +432,23 @@ func TestManyGoroutinesShareAPlayer(t *testing.T) {
 		t.Errorf("unplayed: %d", len(p.Unplayed()))
 	}
 }
+
+// A client that spells the history in another way changes nothing by that; the
+// miss tells only what was changed in meaning.
+func TestAMissHidesSpellings(t *testing.T) {
+	was := `{"model":"m","max_tokens":5,"temperature":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"yes?"},{"role":"user","content":"book"}]}`
+	now := `{"model":"m","max_tokens":5,"temperature":1,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":"yes?"},{"role":"user","content":[{"type":"text","text":"book"}]}]}`
+	_, err := ask(t, player(t, fileOf(recorded("/v1/messages", was, "old")), cassette.Options{}), "/v1/messages", now)
+	if m := missOf(t, err); m.Cause != cassette.CauseParameters || len(m.Differences) != 1 || m.Differences[0].Pointer != "/temperature" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnotherModelInThePathIsTheModel(t *testing.T) {
+	const body = `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
+	p := player(t, fileOf(recorded("/v1beta/models/gemini-a:generateContent", body, "old")), cassette.Options{})
+	_, err := ask(t, p, "/v1beta/models/gemini-b:generateContent", body)
+	if m := missOf(t, err); m.Cause != cassette.CauseModel {
+		t.Errorf("%v", err)
+	}
+}
