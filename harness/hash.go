@@ -25,10 +25,14 @@ func hashTexts(texts []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func userTexts(turns []scenario.Turn) []string {
-	out := make([]string, len(turns))
-	for i, t := range turns {
-		out[i] = t.User
+// promptTexts are what the scenario has the model told, tools aside.
+func promptTexts(s *scenario.Scenario) []string {
+	out := append([]string(nil), s.System...)
+	for _, m := range s.Opening {
+		out = append(out, string(m.Role)+": "+m.Text)
+	}
+	for _, t := range s.Turns {
+		out = append(out, t.User)
 	}
 	return out
 }

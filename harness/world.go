@@ -60,7 +60,7 @@ func build(p Params, r *Result) (*world, error) {
 		Tools: tool.NewBox(specs, w.boxOptions()),
 	}
 	r.Hashes.Scenario = s.Hash
-	r.Hashes.Prompt = hashTexts(append(append([]string(nil), s.System...), userTexts(s.Turns)...))
+	r.Hashes.Prompt = hashTexts(promptTexts(&s))
 	r.Hashes.Tools = hashDecls(s.Tools)
 	return w, nil
 }

@@ -71,6 +71,9 @@ func request(env *harness.Env) *wire.Request {
 		system = append(system, wire.Block{Kind: wire.KindText, Text: text})
 	}
 	placeSystem(env.API, req, system)
+	for _, m := range s.Opening {
+		req.Messages = append(req.Messages, wire.Message{Role: m.Role, Blocks: []wire.Block{{Kind: wire.KindText, Text: m.Text}}})
+	}
 	return req
 }
 

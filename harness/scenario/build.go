@@ -66,6 +66,9 @@ func (b *builder) texts(w *written, s *Scenario) {
 	for _, t := range w.system {
 		s.System = append(s.System, in.fill(t))
 	}
+	for i := range w.opening {
+		s.Opening = append(s.Opening, w.opening[i].read(&in))
+	}
 	turns := w.turns
 	if w.task.V != "" {
 		turns = []text{w.task}
@@ -74,6 +77,22 @@ func (b *builder) texts(w *written, s *Scenario) {
 		s.Turns = append(s.Turns, Turn{User: in.fill(t)})
 	}
 	in.unused(w.inputs)
+}
+
+// read takes the one text that the message has.
+func (m *message) read(in *inputs) Message {
+	for _, said := range [...]struct {
+		role wire.Role
+		text text
+	}{
+		{wire.RoleSystem, m.system}, {wire.RoleDeveloper, m.developer},
+		{wire.RoleUser, m.user}, {wire.RoleAssistant, m.assistant},
+	} {
+		if said.text.V != "" {
+			return Message{said.role, in.fill(said.text)}
+		}
+	}
+	return Message{} // could not be read, and is told
 }
 
 // choose puts together the scenario's tools.

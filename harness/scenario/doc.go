@@ -30,9 +30,19 @@
 //
 // # Inputs
 //
-// ${name} in system, task and turns is replaced by the input of that name. An
-// unknown placeholder is an error, and so is an input that nothing uses. $${ is
-// a literal ${.
+// ${name} in system, opening, task and turns is replaced by the input of that
+// name. An unknown placeholder is an error, and so is an input that nothing
+// uses. $${ is a literal ${.
+//
+// # Before the first turn
+//
+// opening has messages that come before it: examples, or what a framework tells
+// its model in another role than system.
+//
+//	opening:
+//	  - developer: Answer in one sentence.
+//	  - user: Is it far to Mars?
+//	  - assistant: About seven months by today's ships.
 //
 // # Tools
 //

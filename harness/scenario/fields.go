@@ -16,6 +16,7 @@ type written struct {
 	labels               []string
 	inputs               []yamlwalk.Entry[string]
 	system               []text
+	opening              []message
 	task                 text
 	turns                []text
 	model                text
@@ -37,6 +38,8 @@ type written struct {
 }
 
 type text = yamlwalk.Located[string]
+
+type message struct{ system, developer, user, assistant text }
 
 type choice struct {
 	mode wire.ChoiceMode
@@ -103,8 +106,9 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.Must("owner", "Name the person or team that acts when it fails.", yamlwalk.Text(), func(f *written) *string { return &f.owner }),
 		yamlwalk.F("labels", "Words to select scenarios by.", yamlwalk.List(yamlwalk.Pattern("a label of letters, digits and _ . : -", labelForm)), func(f *written) *[]string { return &f.labels }),
 		yamlwalk.F("rollback", "How to go back when the change under test has to be reverted.", yamlwalk.Text(), func(f *written) *string { return &f.rollback }),
-		yamlwalk.F("inputs", "Declared inputs. ${name} in system, task and turns is replaced by the value; $${ is a literal ${.", yamlwalk.Entries("texts", inputForm, yamlwalk.Written()), func(f *written) *[]yamlwalk.Entry[string] { return &f.inputs }),
+		yamlwalk.F("inputs", "Declared inputs. ${name} in system, opening, task and turns is replaced by the value; $${ is a literal ${.", yamlwalk.Entries("texts", inputForm, yamlwalk.Written()), func(f *written) *[]yamlwalk.Entry[string] { return &f.inputs }),
 		yamlwalk.F("system", "The system text, or a list of them.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.system }),
+		yamlwalk.F("opening", "Messages before the first turn, each by whom: system, developer, user or assistant.", yamlwalk.List(opening.Kind()), func(f *written) *[]message { return &f.opening }),
 		yamlwalk.F("task", "What the user asks; turns is for more than one turn.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.task }),
 		yamlwalk.F("turns", "What the user says, turn by turn.", yamlwalk.OneOrMore(turn), func(f *written) *[]text { return &f.turns }),
 		yamlwalk.F("model", "The model version to run. Without model and models, the configuration's default_models.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.model }),
@@ -139,6 +143,17 @@ var turn = yamlwalk.Either("a text or {user: text}", yamlwalk.At(yamlwalk.Text()
 		yamlwalk.Must("user", "What the user says.", yamlwalk.At(yamlwalk.Text()), func(t *text) *text { return t }),
 	},
 }.Kind())
+
+var opening = yamlwalk.Object[message]{
+	Is: "a message",
+	Fields: []yamlwalk.Field[message]{
+		yamlwalk.F("system", "What the system says.", yamlwalk.At(yamlwalk.Text()), func(m *message) *text { return &m.system }),
+		yamlwalk.F("developer", "What the developer says, in the APIs that have the role.", yamlwalk.At(yamlwalk.Text()), func(m *message) *text { return &m.developer }),
+		yamlwalk.F("user", "What the user says.", yamlwalk.At(yamlwalk.Text()), func(m *message) *text { return &m.user }),
+		yamlwalk.F("assistant", "What the model says.", yamlwalk.At(yamlwalk.Text()), func(m *message) *text { return &m.assistant }),
+	},
+	ExactlyOne: [][]string{{"system", "developer", "user", "assistant"}},
+}
 
 var toolChoice = yamlwalk.Either("auto, any, none or {tool: name}",
 	yamlwalk.Map(yamlwalk.Enum(wire.ChoiceAuto, wire.ChoiceAny, wire.ChoiceNone), func(v yamlwalk.Value, m wire.ChoiceMode) (choice, bool) {

@@ -60,7 +60,7 @@ func (in *inputs) value(name string, t text) string {
 func (in *inputs) unused(declared []yamlwalk.Entry[string]) {
 	for _, e := range declared {
 		if !in.used[e.Key] {
-			in.f.Failf(e.At, "input %q is never used; put ${%s} into system, task or turns, or drop it", e.Key, e.Key)
+			in.f.Failf(e.At, "input %q is never used; put ${%s} into system, opening, task or turns, or drop it", e.Key, e.Key)
 		}
 	}
 }

@@ -35,6 +35,10 @@ var invalid = []struct {
 			"1:1: \"owner\" is missing: name the person or team that acts when it fails\n" +
 			`1:1: one of "task", "turns" is missing`, true,
 	},
+	{"an opening message by nobody", valid + "opening: [{}]\n", `5:11: one of "system", "developer", "user", "assistant" is missing`, true},
+	{"an opening message by two", valid + "opening: [{user: a, assistant: b}]\n", `5:11: "system", "developer", "user", "assistant" exclude each other; keep one`, true},
+	{"an opening message by somebody else", valid + "opening: [{tool: a}]\n", "5:11: one of \"system\", \"developer\", \"user\", \"assistant\" is missing\n" +
+		`5:12: unknown field "tool"; known here are system, developer, user, assistant`, true},
 	{"task and turns", valid + "turns: [a]\n", `1:1: "task", "turns" exclude each other; keep one`, true},
 	{"model and models", valid + "models: [b]\n", `1:1: "model", "models" exclude each other; keep one`, true},
 	{"no model at all", minimal, `1:1: no model to run; say model, or default_models in retake.yaml`, false},
@@ -73,7 +77,7 @@ var invalid = []struct {
 	{"an unknown placeholder", valid + "inputs: {home: x}\nsystem: in ${hmoe} and ${home}\n", `6:9: unknown placeholder ${hmoe} (did you mean "home"?); declare it under inputs, or write $${ for a literal ${`, false},
 	{"no placeholder", valid + "system: 'echo ${HOME:-x}'\n", `5:9: "${HOME:-x}" is no placeholder; write ${name}, or $${ for a literal ${`, false},
 	{"an open placeholder", valid + "system: 'echo ${home'\n", `5:9: "${home" is no placeholder; write ${name}, or $${ for a literal ${`, false},
-	{"an input that nothing uses", valid + "inputs: {home: x}\n", `5:10: input "home" is never used; put ${home} into system, task or turns, or drop it`, false},
+	{"an input that nothing uses", valid + "inputs: {home: x}\n", `5:10: input "home" is never used; put ${home} into system, opening, task or turns, or drop it`, false},
 	{"a tool without a shared file", valid + "tools: [get_weather]\n", `5:9: unknown tool "get_weather": no tools.yaml lies beside the scenario; declare the tool here, or name its file with tools_from`, false},
 	{"a shared file that is not there", valid + "tools_from: ../tools.yaml\n", `5:13: there is no file "../tools.yaml"; the path is relative to the scenario's folder`, false},
 	{"an absolute path", valid + "tools_from: /etc/tools.yaml\n", `5:13: tools_from must be relative to the scenario's folder, is "/etc/tools.yaml"`, false},

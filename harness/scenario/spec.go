@@ -29,8 +29,11 @@ type Scenario struct {
 	Inputs   map[string]string // declared inputs, already replaced in the texts
 
 	System []string // each a system text of its own
-	Turns  []Turn   // what the user says, in order; at least one
-	Models []string // model versions to run, in order
+	// Opening are messages before the first turn: examples, a developer's
+	// message, what an agent tells its model as if the user had said it.
+	Opening []Message
+	Turns   []Turn   // what the user says, in order; at least one
+	Models  []string // model versions to run, in order
 
 	API    wire.API // "" means the model's own, from the configuration
 	Stream bool
@@ -70,6 +73,12 @@ type Place struct {
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// Message is a text that somebody is said to have said.
+type Message struct {
+	Role wire.Role
+	Text string
+}
 
 // Turn is one thing that the user says.
 type Turn struct {
