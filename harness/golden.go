@@ -65,7 +65,7 @@ func (w *world) goldenFailure(class failure.Class, path, what, diff string) {
 	w.fail(Failure{
 		Class: class, Part: failure.PartAgent, Where: path, What: what, Diff: diff,
 		Why:  "the critical path is no longer what was reviewed",
-		Next: fmt.Sprintf("read the difference; accept with: retake run %s --accept", w.result.Name),
+		Next: fmt.Sprintf("accept with: retake run %s --accept (under go test: RETAKE_UPDATE=1)", w.result.Name),
 	}, "")
 }
 

@@ -35,8 +35,9 @@ type Turn struct {
 	Usage   Usage
 	Latency time.Duration
 	// Status and Error, when set, are a failed answer instead.
-	Status int
-	Error  *wire.APIError
+	Status     int
+	Error      *wire.APIError
+	RetryAfter time.Duration // whole seconds
 }
 
 // Call is one tool call of a turn. ID "" is made up of the turn's number.
@@ -115,7 +116,9 @@ func (m *Model) Interactions() []cassette.Interaction {
 
 func (m *Model) response(n int, t Turn) *wire.Response {
 	if t.Error != nil {
-		return &wire.Response{Err: t.Error}
+		failed := *t.Error
+		failed.Status = max(t.Status, http.StatusOK)
+		return &wire.Response{Err: &failed}
 	}
 	r := &wire.Response{
 		ID: fmt.Sprintf("msg_scripted_%02d", n), Model: m.Name, Message: wire.Message{Role: wire.RoleAssistant},
@@ -158,6 +161,10 @@ func (m *Model) interaction(req *http.Request, asked, answer []byte, t Turn, str
 	if stream && status == http.StatusOK {
 		kind = "text/event-stream; charset=utf-8"
 	}
+	header := cassette.Header{{Name: "Content-Type", Value: kind}}
+	if t.RetryAfter > 0 {
+		header = append(header, cassette.Field{Name: "Retry-After", Value: strconv.Itoa(int(t.RetryAfter / time.Second))})
+	}
 	return cassette.Interaction{
 		Request: cassette.Request{
 			Method: req.Method, URL: req.URL.String(), Host: req.URL.Host, Body: asked,
@@ -166,7 +173,7 @@ func (m *Model) interaction(req *http.Request, asked, answer []byte, t Turn, str
 		},
 		Response: cassette.Response{
 			Code: status, Status: strconv.Itoa(status) + " " + http.StatusText(status), Body: answer,
-			Header: cassette.Header{{Name: "Content-Type", Value: kind}},
+			Header: header,
 			Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(answer)), Duration: t.Latency,
 		},
 	}
