@@ -70,6 +70,9 @@ func Splice(dst []byte, v jsontext.Value) []byte {
 // with the same name the first counts.
 func Get(v jsontext.Value, name string) jsontext.Value {
 	start, end := find(v, name)
+	if end == 0 {
+		return nil
+	}
 	return v[start:end:end]
 }
 

@@ -96,6 +96,24 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
+func TestGet(t *testing.T) {
+	for _, tc := range []struct {
+		why, object string
+		want        jsontext.Value
+	}{
+		{"a member", `{"a": 1, "b": [2] }`, jsontext.Value(`[2]`)},
+		{"the first of several", `{"b":1,"b":2}`, jsontext.Value(`1`)},
+		{"no such member is nil, not empty", `{"a":1}`, nil},
+		{"no object is nil", `[1]`, nil},
+		{"nothing is nil", ``, nil},
+	} {
+		got := rawjson.Get(jsontext.Value(tc.object), "b")
+		if string(got) != string(tc.want) || (got == nil) != (tc.want == nil) {
+			t.Errorf("%s: got %#v, want %#v", tc.why, got, tc.want)
+		}
+	}
+}
+
 func TestSet(t *testing.T) {
 	tests := []struct{ why, object, name, value, want string }{
 		{"replaced in its place", `{"a": 1, "b":2}`, "a", `"x"`, `{"a": "x", "b":2}`},
