@@ -17,7 +17,7 @@ func (r *Response) Text() string {
 			parts = append(parts, b.Text)
 		}
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(parts, "")
 }
 
 // Total adds up what the answer cost in tokens; figures that were not reported
