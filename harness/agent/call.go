@@ -80,7 +80,7 @@ func (r *run) attempt(ctx context.Context, body []byte) (resp *wire.Response, wa
 
 func (r *run) httpRequest(ctx context.Context, body []byte) (*http.Request, error) {
 	if r.url == "" {
-		r.url = r.env.BaseURL + r.codec.Path(r.env.Model, r.req.Stream)
+		r.url = endpoint(r.env.BaseURL, r.codec.Path(r.env.Model, r.req.Stream))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
+	"github.com/retake-harness/retake/harness/wire/openairesponses"
 )
 
 // Loop is the reference agent. Its zero value is ready, and one Loop may run
@@ -117,7 +118,7 @@ func (r *run) untilDone(ctx context.Context) (harness.Outcome, error) {
 			return r.endOf(ctx, err)
 		}
 		r.iterations++
-		r.req.Messages = append(r.req.Messages, resp.Message)
+		r.remember(resp.Message)
 		end, goOn := r.turn(ctx, resp)
 		if err := r.env.Tools.Fatal(); err != nil {
 			return harness.Outcome{Iterations: r.iterations}, err
@@ -126,6 +127,14 @@ func (r *run) untilDone(ctx context.Context) (harness.Outcome, error) {
 			return end, nil
 		}
 	}
+}
+
+// remember appends the model's turn to the history, as the API takes it back.
+func (r *run) remember(turn wire.Message) {
+	if r.env.API == wire.OpenAIResponses {
+		turn = openairesponses.Resend(r.req, turn)
+	}
+	r.req.Messages = append(r.req.Messages, turn)
 }
 
 // turn decides what a turn of the model means: an end, or one more request.

@@ -1,0 +1,40 @@
+package agent
+
+import "strings"
+
+// endpoint is where an API's path lies below a base URL.
+//
+// A query of the base URL (?api-version=…) goes with every request. The API's
+// version is left out where the base URL has one of its own: it ends in the same
+// version, or, on Vertex AI, in a publisher.
+func endpoint(base, path string) string {
+	base, always, _ := strings.Cut(base, "?")
+	base = strings.TrimSuffix(base, "/")
+	if version, rest := cutVersion(path); strings.HasSuffix(base, version) || publisher(base) {
+		path = rest
+	}
+	switch {
+	case always == "":
+		return base + path
+	case strings.Contains(path, "?"):
+		return base + path + "&" + always
+	}
+	return base + path + "?" + always
+}
+
+// cutVersion splits /v1 or /v1beta off the front of a path; "" when there is
+// none.
+func cutVersion(path string) (version, rest string) {
+	end := strings.IndexByte(path[1:], '/') + 1
+	if end < 3 || path[1] != 'v' || path[2] < '0' || path[2] > '9' {
+		return "/", path // no base URL ends in a slash here
+	}
+	return path[:end], path[end:]
+}
+
+// publisher tells a base URL such as
+// https://HOST/v1/projects/P/locations/L/publishers/google.
+func publisher(base string) bool {
+	i := strings.LastIndexByte(base, '/')
+	return i > 0 && strings.HasSuffix(base[:i], "/publishers")
+}
