@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,8 +17,10 @@ import (
 const margin = 10
 
 func (w *writer) line(kind, text string) {
-	w.out = append(w.out, kind...)
-	for n := len(kind); n < margin; n++ {
+	start := len(w.out)
+	w.out = AppendSafe(w.out, kind, -1) // a role may be anybody's word
+	w.out = append(w.out, ' ')
+	for len(w.out)-start < margin {
 		w.out = append(w.out, ' ')
 	}
 	w.out = AppendSafe(w.out, strings.TrimRight(text, "\n"), margin)
@@ -50,7 +53,7 @@ func (w *writer) call(b *wire.Block) {
 	if b.ID != "" {
 		w.ids[b.ID] = label
 	}
-	w.open = append(w.open, label)
+	w.open = append(w.open, openCall{label, b.ID})
 	if b.Args == nil {
 		w.line("call", label+" "+b.Name+" cut or invalid: "+b.ArgsText)
 		return
@@ -75,16 +78,17 @@ func (w *writer) result(b *wire.Block) {
 	}
 }
 
-// label names a call by its id, or where the API gives none by its place among
-// the calls of the last turn.
+// label names a call by its id, or where one of the two sides gives none by its
+// place among the calls of the last turn.
 func (w *writer) label(id, name string) string {
 	if l, ok := w.ids[id]; ok {
 		return l
 	}
-	if id == "" && len(w.open) > 0 {
-		l := w.open[0]
-		w.open = w.open[1:]
-		return l
+	for i, c := range w.open {
+		if id == "" || c.id == "" {
+			w.open = slices.Delete(w.open, i, i+1)
+			return c.label
+		}
 	}
 	return "call-? " + name
 }
@@ -125,8 +129,8 @@ func shape(raw jsontext.Value) []byte {
 }
 
 // AppendSafe appends text so that it cannot harm a terminal or a reader: control
-// characters, invalid UTF-8 and characters that reverse the direction of text
-// are spelled out. A line break goes on at the column indent.
+// characters, invalid UTF-8, characters that reverse the direction of text and
+// those in which text can be hidden (the Unicode tags) are spelled out. A line break goes on at the column indent.
 func AppendSafe(dst []byte, text string, indent int) []byte {
 	start := 0
 	for i := 0; i < len(text); {
@@ -149,7 +153,8 @@ func AppendSafe(dst []byte, text string, indent int) []byte {
 }
 
 func harmless(r rune) bool {
-	return !unicode.Is(unicode.Bidi_Control, r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029' && r != '\ufeff'
+	return !unicode.Is(unicode.Bidi_Control, r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029' && r != '\ufeff' &&
+		(r < 0xe0000 || r > 0xe007f)
 }
 
 func appendEscaped(dst []byte, r rune, raw string, indent int) []byte {

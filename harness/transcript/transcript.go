@@ -62,10 +62,12 @@ type writer struct {
 	out   []byte
 	ids   map[string]string // the provider's call id → call-n
 	calls int
-	open  []string // labels of the last turn's calls, for results without id
+	open  []openCall // the last turn's calls, for results that no id leads to
 	convs []*conversation
 	tries int // failed attempts at the model since its last answer
 }
+
+type openCall struct{ label, id string }
 
 type conversation struct {
 	number  int
