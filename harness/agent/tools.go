@@ -24,8 +24,11 @@ func (r *run) useTools(ctx context.Context, resp *wire.Response) (end harness.Ou
 	failed := 0
 	for i, a := range answers {
 		results[i] = wire.Block{
-			Kind: wire.KindToolResult, ID: calls[i].ID, Name: calls[i].Name, IsError: a.IsError,
+			Kind: wire.KindToolResult, ID: calls[i].ID, IsError: a.IsError,
 			Result: []wire.Block{{Kind: wire.KindText, Text: a.Text}},
+		}
+		if r.env.API == wire.GeminiGenerate {
+			results[i].Name = calls[i].Name // the other APIs go by the id
 		}
 		if a.IsError {
 			failed++

@@ -1,0 +1,269 @@
+package agent_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/inspect"
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/report"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// ignored are the rules without which a recording cannot be led again, because
+// its agent changes what it has sent before.
+var ignored = []struct {
+	why, recording string
+	rules          []string
+}{
+	{
+		"the mark of the cache's end, a matter of cost alone, moves on with each request",
+		"TestAnthropicCommonWithCacheControl/claude-sonnet-4/multi_tool_streaming.yaml",
+		[]string{"/system/*/cache_control", "/messages/*/content/*/cache_control"},
+	},
+	{
+		"the mark of the cache's end, a matter of cost alone, moves on with each request",
+		"TestExec_Anthropic_ToolCall.yaml",
+		[]string{"/system/*/cache_control", "/messages/*/content/*/cache_control"},
+	},
+	{
+		"a result has an id of the agent's own where the API wants the function's name",
+		"TestExec_Gemini_ToolCall.yaml",
+		[]string{"/contents/*/parts/*/functionResponse/name"},
+	},
+	{
+		"the agent sends the model's reasoning back without its first word",
+		"TestOpenRouterCommon/kimi/multi_tool_streaming.yaml",
+		[]string{"/messages/*/reasoning", "/messages/*/reasoning_details"},
+	},
+}
+
+// apart are the recordings that a loop which changes nothing cannot lead, each
+// with the failure that it ends in.
+var apart = []struct {
+	why, recording string
+	class          failure.Class
+}{
+	{
+		"a tool's error is told as a bare text, ours as {\"ok\":false,\"error\":{…}}",
+		"tool_runner_tool_call_error.yaml", failure.CassetteMiss,
+	},
+	{
+		"the caller takes the tools away before the second request",
+		"tool_runner_custom_handling.yaml", failure.CassetteMiss,
+	},
+	{
+		"the agent sends the model's text back without all but its first blank",
+		"TestOpenAICompatibleCommon/avian-kimi/multi_tool_streaming.yaml", failure.CassetteMiss,
+	},
+	{
+		"the agent leaves out the reasoning item, although the server keeps it",
+		"TestExec_ToolCallsNeedAcceptance.yaml", failure.CassetteMiss,
+	},
+}
+
+// fact is what the corpus's oracle, another program, has counted in a file.
+type fact struct {
+	Path      string   `json:"path"`
+	Format    string   `json:"format"`
+	Families  []string `json:"families"`
+	ToolCalls []string `json:"tool_calls"`
+	Calls     []struct {
+		Family string `json:"family"`
+		Tools  []struct {
+			Name string `json:"name"`
+			Args string `json:"args"`
+		} `json:"tools"`
+		TextChars int `json:"text_chars"`
+		Results   int `json:"tool_results_in_request"`
+	} `json:"calls"`
+}
+
+// qualifies tells a go-vcr recording of the four APIs in which a tool is called
+// and its result sent on.
+func (f *fact) qualifies() bool {
+	if f.Format != "go-vcr-v1" && f.Format != "go-vcr-v2" || len(f.ToolCalls) == 0 {
+		return false
+	}
+	for _, family := range f.Families {
+		switch wire.API(family) {
+		case wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate:
+		default:
+			return false
+		}
+	}
+	for _, c := range f.Calls {
+		if c.Results > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// The main job on real input: recordings of other people's agents, each led
+// again by the reference loop from nothing but its first request and the results
+// of its tools. Every request is found by its meaning, every recording is used,
+// the contract holds, and what was said is what was recorded.
+func TestRecordedConversations(t *testing.T) {
+	corpus := os.Getenv("RETAKE_CORPUS")
+	if corpus == "" {
+		t.Skip("RETAKE_CORPUS does not name the folder of the corpus; its recordings are not part of this repository")
+	}
+	var led tally
+	for _, f := range facts(t, corpus) {
+		file, err := cassette.Open(filepath.Join(corpus, f.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		convs, err := conversations(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range convs {
+			name := strings.TrimSuffix(strings.TrimPrefix(f.Path, "files/"), ".yaml")
+			if !c.whole {
+				name += fmt.Sprintf("/conversation-%d", i+1)
+			}
+			t.Run(name, func(t *testing.T) {
+				if leadAgain(t, &f, c, name) {
+					led.add(&f, c)
+				}
+			})
+		}
+	}
+	led.check(t)
+}
+
+// leadAgain tells whether the recording was one to be led again.
+func leadAgain(t *testing.T, f *fact, c *conversation, name string) bool {
+	t.Helper()
+	var rules []string
+	for _, row := range ignored {
+		if strings.HasSuffix(f.Path, "/"+row.recording) {
+			rules = row.rules
+		}
+	}
+	s, err := c.scenario(name, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.lead(t, s)
+	for _, row := range apart {
+		if strings.HasSuffix(f.Path, "/"+row.recording) {
+			if len(r.Failures) != 1 || r.Failures[0].Class != row.class {
+				t.Errorf("%s: want one failure of class %s, got %s\n%s", row.why, row.class, r.Verdict, report.Explain(r, 2))
+			}
+			return false
+		}
+	}
+	if r.Verdict != harness.Pass {
+		t.Fatalf("%s\n%s\n%s", r.Verdict, report.Explain(r, 2), r.Transcript)
+	}
+	if d := cmp.Diff(string(inspect.Read(c.cassette()).Transcript), said(t, r.Transcript)); d != "" {
+		t.Errorf("the transcript is not the recorded conversation (-recorded +run):\n%s", d)
+	}
+	againstOracle(t, f, c, r)
+	return true
+}
+
+// againstOracle holds a run's tool calls and the length of its answer against
+// figures that are not ours.
+func againstOracle(t *testing.T, f *fact, c *conversation, r *harness.Result) {
+	t.Helper()
+	var want, got []string
+	for _, i := range c.interactions {
+		for _, call := range f.Calls[i].Tools {
+			want = append(want, call.Name+" "+canonical(t, call.Args))
+		}
+	}
+	for _, call := range r.Calls {
+		got = append(got, call.Tool+" "+canonical(t, string(call.Args)))
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("the tool calls are not the oracle's (-oracle +run):\n%s", d)
+	}
+	last := f.Calls[c.interactions[len(c.interactions)-1]]
+	if n := utf8.RuneCountInString(r.Outcome.Answer); n != last.TextChars {
+		t.Errorf("the answer has %d characters, by the oracle %d: %q", n, last.TextChars, r.Outcome.Answer)
+	}
+}
+
+func canonical(t *testing.T, text string) string {
+	t.Helper()
+	b, err := jsondoc.Canonical(nil, []byte(text))
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return string(b)
+}
+
+// tally counts what was led again.
+type tally struct {
+	recordings, apis, agents []string
+	turns                    int // the most of the user's in one conversation
+}
+
+func (n *tally) add(f *fact, c *conversation) {
+	note := func(to *[]string, s string) {
+		if !slices.Contains(*to, s) {
+			*to = append(*to, s)
+		}
+	}
+	note(&n.recordings, f.Path)
+	note(&n.apis, string(c.api))
+	owner, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "files/"), "/")
+	note(&n.agents, owner)
+	turns := 0
+	for _, m := range c.requests[len(c.requests)-1].Messages {
+		if m.Role == wire.RoleUser && !hasResults(&m) {
+			turns++
+		}
+	}
+	n.turns = max(n.turns, turns)
+}
+
+func (n *tally) check(t *testing.T) {
+	t.Helper()
+	t.Logf("%d recordings, APIs %q, agents and SDKs %q", len(n.recordings), n.apis, n.agents)
+	if len(n.recordings) < 10 || len(n.apis) < 4 || len(n.agents) < 3 || n.turns < 2 {
+		t.Error("want ten recordings of four APIs and three vendors' agents or SDKs, one of them with several user turns")
+	}
+}
+
+// facts are the oracle's rows for the recordings that qualify.
+func facts(t *testing.T, corpus string) []fact {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(corpus, "FACTS.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []fact
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if !bytes.Contains(lines.Bytes(), []byte(`"go-vcr-v`)) {
+			continue
+		}
+		var f fact
+		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
+			t.Fatal(err)
+		}
+		if f.qualifies() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
