@@ -2,10 +2,12 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/retake-harness/retake/harness/clock"
@@ -109,6 +111,7 @@ func (t *tap) flush() {
 		left = append(left, b)
 	}
 	t.mu.Unlock()
+	slices.SortFunc(left, func(a, b *tapBody) int { return cmp.Compare(a.event.Ordinal, b.event.Ordinal) })
 	for _, b := range left {
 		b.finish(nil, true)
 	}

@@ -2,8 +2,9 @@
 // The transcript, the contract, the report and loggers only read it.
 //
 // An event's time is on the run's clock. Order within a Journal is the order of
-// writing; Sort puts events of parallel calls into the order that a reader
-// expects: by time, then by the ordinal of the call.
+// writing; Sorted puts events of parallel calls into the order that a reader
+// expects: by time, then by what came of which model attempt, then by the
+// ordinal of the call. So the order is right where nothing takes any time, too.
 package journal
 
 import (
@@ -136,8 +137,16 @@ func (e *Ended) When() (time.Duration, int) { return e.At, 0 }
 // used by many goroutines.
 type Journal struct {
 	mu     sync.Mutex
-	events []Event
+	events []written
+	models int // model attempts so far
 	subs   []func(Event)
+}
+
+// written is an event and the number of model attempts written until then, its
+// own included: what a turn led to comes before the next turn.
+type written struct {
+	Event
+	after int
 }
 
 // Subscribe calls f with each further event, in the order of writing, one at a
@@ -152,23 +161,45 @@ func (j *Journal) Subscribe(f func(Event)) {
 func (j *Journal) Write(e Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.events = append(j.events, e)
+	if _, ok := e.(*ModelAttempt); ok {
+		j.models++
+	}
+	j.events = append(j.events, written{e, j.models})
 	for _, f := range j.subs {
 		f(e)
 	}
 }
 
-// Sorted returns the events so far by time and ordinal.
+// Sorted returns the events so far, each after what it followed from.
 func (j *Journal) Sorted() []Event {
 	j.mu.Lock()
-	out := slices.Clone(j.events)
+	events := slices.Clone(j.events)
 	j.mu.Unlock()
-	slices.SortStableFunc(out, func(a, b Event) int {
-		at, ao := a.When()
-		bt, bo := b.When()
-		return cmp.Or(cmp.Compare(at, bt), cmp.Compare(ao, bo))
-	})
+	slices.SortStableFunc(events, compare)
+	out := make([]Event, len(events))
+	for i, e := range events {
+		out[i] = e.Event
+	}
 	return out
+}
+
+func compare(a, b written) int {
+	at, ao := a.When()
+	bt, bo := b.When()
+	return cmp.Or(
+		cmp.Compare(at, bt), cmp.Compare(a.after, b.after), cmp.Compare(rank(a.Event), rank(b.Event)), cmp.Compare(ao, bo))
+}
+
+// rank orders events of one moment: a turn, what it led to, the end of all.
+func rank(e Event) int {
+	switch e.(type) {
+	case *ModelAttempt:
+		return 0
+	case *Ended:
+		return 2
+	default:
+		return 1
+	}
 }
 
 // Of returns the events of one type, sorted.

@@ -98,6 +98,7 @@ type Pending struct {
 	box     *Box
 	spec    *Spec // nil: not declared
 	call    Call
+	args    jsontext.Value // the model's, without what the host adds
 	argText string
 }
 
@@ -144,7 +145,7 @@ func (p *Pending) answer(res Result, outcome journal.Outcome) Answer {
 func (p *Pending) event(at, took time.Duration, ans Answer, res Result) *journal.ToolCall {
 	e := &journal.ToolCall{
 		Ordinal: p.call.Ordinal, At: at, Latency: took,
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Attempts: p.call.Attempt,
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Attempts: p.call.Attempt,
 		Outcome: ans.Outcome, Class: ans.Class, Text: ans.Text, IsError: ans.IsError,
 		Effect: p.spec != nil && p.spec.Decl.Writes(),
 	}

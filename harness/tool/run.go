@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/clock"
@@ -57,7 +58,7 @@ func (p *Pending) check(ctx context.Context) (*Error, error) {
 	if bad != nil {
 		return bad, nil
 	}
-	p.call.Args = args
+	p.call.Args, p.args = args, args
 	if g := p.box.opts.Guard; g != nil {
 		if reason, blocked := g(p.call); blocked {
 			return &Error{Code: CodeBlocked, Message: reason, Class: failure.ToolBlocked}, nil
@@ -92,7 +93,7 @@ func (p *Pending) arguments() (jsontext.Value, *Error) {
 		return v, nil
 	}
 	if bad := p.spec.Input.Check(v); len(bad) > 0 {
-		p.call.Args = v // for the record
+		p.args = v // for the record
 		return nil, &Error{Code: CodeValidation, Message: fieldMessage(bad), Class: failure.ToolInvalidArguments}
 	}
 	return v, nil
@@ -116,7 +117,7 @@ func (p *Pending) approve(ctx context.Context) (*Error, error) {
 	}
 	ok, err := p.box.opts.Approve(ctx, p.call)
 	if err != nil {
-		return no, fmt.Errorf("tool %s: asking for approval: %w", p.call.Tool, err)
+		return no, failure.Errorf(classOf(err), "tool %s: asking for approval: %w", p.call.Tool, err)
 	}
 	if !ok {
 		return no, nil
@@ -124,15 +125,32 @@ func (p *Pending) approve(ctx context.Context) (*Error, error) {
 	return nil, nil
 }
 
-// addHostKey fills in an idempotency key that is the host's to make. It derives
-// from the task and the logical operation (tool and arguments), so it is the
-// same for every attempt, and for the same call under another call id.
+// classOf is the class of an error of the user's own code around a tool: its
+// own, interrupted for an ended context, else world.
+func classOf(err error) failure.Class {
+	var own *failure.Error
+	switch {
+	case errors.As(err, &own):
+		return own.Class
+	case errors.Is(err, context.Canceled):
+		return failure.Interrupted
+	case errors.Is(err, context.DeadlineExceeded):
+		return failure.Timeout
+	}
+	return failure.World
+}
+
+// addHostKey fills in an idempotency key that is the host's to make, in the
+// place of whatever the model put there. It derives from the task and the
+// logical operation (tool and arguments), so it is the same for every attempt,
+// and for the same call under another call id. Only the executor gets it: what
+// is written down of the call are the model's arguments.
 func (p *Pending) addHostKey() error {
 	key := p.spec.Decl.Key
 	if key == nil || key.From != KeyFromHost {
 		return nil
 	}
-	args, err := jsondoc.Canonical(nil, p.call.Args)
+	args, err := without(p.call.Args, key.Field)
 	if err != nil {
 		return failure.Errorf(failure.Internal, "tool %s: arguments for the idempotency key: %w", p.call.Tool, err)
 	}
@@ -150,19 +168,36 @@ func (p *Pending) addHostKey() error {
 	return nil
 }
 
+// without is the object in its canonical spelling, without one member.
+func without(object jsontext.Value, name string) ([]byte, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(object, &members); err != nil {
+		return nil, err
+	}
+	if _, ok := members[name]; !ok {
+		return jsondoc.Canonical(nil, object)
+	}
+	delete(members, name)
+	rest, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	return jsondoc.Canonical(nil, rest)
+}
+
 // attempt makes one try and writes it down.
 func (p *Pending) attempt(ctx context.Context) (Result, journal.Outcome, error) {
 	n := p.number()
 	start := clock.Now(ctx)
 	res, err := p.execute(ctx)
-	outcome := outcomeOf(res, err)
+	outcome := p.outcomeOf(res, err)
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: start, Latency: clock.Now(ctx) - start,
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Outcome: outcome, Reached: true,
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: outcome, Reached: true,
 	}
 	note(e, res.Err)
 	if err != nil {
-		e.Class, e.Detail = failure.Of(err), err.Error()
+		e.Class, e.Detail = classOf(err), err.Error()
 	}
 	p.box.opts.Journal.Write(e)
 	return res, outcome, err
@@ -185,7 +220,7 @@ func (p *Pending) reject(ctx context.Context, refused *Error) {
 	n := p.number()
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: clock.Now(ctx),
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.call.Args, Outcome: journal.Rejected,
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: journal.Rejected,
 	}
 	note(e, refused)
 	p.box.opts.Journal.Write(e)
@@ -197,7 +232,10 @@ func note(e *journal.ToolAttempt, err *Error) {
 	}
 }
 
-func outcomeOf(res Result, err error) journal.Outcome {
+// outcomeOf is what can be said of an attempt. A write that broke off (a panic,
+// an error without a word about it) may have had its effect, like one whose
+// time ran out.
+func (p *Pending) outcomeOf(res Result, err error) journal.Outcome {
 	switch {
 	case err != nil:
 		return journal.Unknown
@@ -205,19 +243,25 @@ func outcomeOf(res Result, err error) journal.Outcome {
 		return journal.OK
 	case res.Err.Class == failure.ToolTimeout:
 		return journal.Unknown
+	case p.spec.Decl.Writes() && (res.Err.Code == CodeUpstream || res.Err.Code == CodeCancelled):
+		return journal.Unknown
 	default:
 		return journal.Failed
 	}
 }
 
 // execute calls the executor within the tool's timeout and checks what it says.
-func (p *Pending) execute(ctx context.Context) (Result, error) {
+func (p *Pending) execute(outer context.Context) (Result, error) {
+	ctx := outer
 	if t := p.spec.Decl.Timeout; t > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = clock.WithTimeout(ctx, t)
 		defer cancel()
 	}
 	res, err := p.guarded(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && outer.Err() == nil {
+		res, err = Result{Err: timeoutError(err.Error())}, nil // the executor waited for the tool, not the run
+	}
 	if err != nil {
 		return Result{Err: harnessError()}, err
 	}
