@@ -76,7 +76,7 @@ type Terms struct {
 	Time          time.Duration
 	Repeats       int           // times that one call may come with the same arguments
 	ModelAttempts int           // HTTP attempts of one model call
-	RetryAfterCap time.Duration // a longer wait need not be honoured: the call is given up
+	RetryAfterCap time.Duration // a longer wait is not to be obeyed: the call is given up; 0: no bound
 	Blocked       map[string]bool
 	Approval      map[string]bool // tools that need a person's word
 	Secrets       []string        // values that must not be shown to the model

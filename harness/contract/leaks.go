@@ -21,15 +21,19 @@ func (r *run) leaks() {
 			results, at := calls(&q.Request.Messages[i], wire.KindToolResult)
 			for k, res := range results {
 				text := resultText(res)
-				if seen[text] {
-					continue
+				isError := res.IsError || saysError(text)
+				if key := fmt.Sprint(isError, text); !seen[key] {
+					seen[key] = true
+					r.leaksIn(q, block(i, at[k]), text, isError)
 				}
-				seen[text] = true
-				r.leaksIn(q, block(i, at[k]), text, res.IsError || strings.HasPrefix(text, `{"ok":false`))
 			}
 		}
 	}
 }
+
+// saysError tells that a result is an error in the form of package tool; an API
+// that has no mark for errors sends just that.
+func saysError(text string) bool { return strings.HasPrefix(text, `{"ok":false`) }
 
 func resultText(b *wire.Block) string {
 	if len(b.Result) == 1 {

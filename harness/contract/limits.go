@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"time"
@@ -66,22 +67,41 @@ func (r *run) retries() {
 	tries := 1
 	for i := 1; i < len(r.requests); i++ {
 		prev, cur := r.requests[i-1], r.requests[i]
-		if !r.isRetry(prev, cur) {
-			tries = 1
+		if r.isRetry(prev, cur) {
+			tries++
+			r.retry(prev, cur)
 			continue
 		}
-		tries++
-		if n := r.Terms.ModelAttempts; n > 0 && tries > n {
-			r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("attempt %d of one model call, the bound is %d", tries, n)})
-		}
-		switch prev.Class {
-		case failure.ClientError, failure.Unauthorized:
-			r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %s (status %d), which does not pass by itself", prev.Class, prev.Status)})
-		}
-		waited := cur.At - prev.At - prev.Latency
-		if prev.RetryAfter > 0 && waited < prev.RetryAfter {
-			r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %v, the provider asked for %v", waited, prev.RetryAfter)})
-		}
+		r.bounded(prev, tries)
+		tries = 1
+	}
+	if n := len(r.requests); n > 0 {
+		r.bounded(r.requests[n-1], tries)
+	}
+}
+
+// bounded holds the attempts of one call, of which last is the last, against
+// their bound.
+func (r *run) bounded(last *journal.ModelAttempt, tries int) {
+	if n := r.Terms.ModelAttempts; n > 0 && tries > n {
+		r.breach(Breach{Request: last.Ordinal, What: fmt.Sprintf("%d attempts of one model call, the bound is %d", tries, n)})
+	}
+}
+
+// retry looks at one repetition: whether it is due, and the wait before it.
+func (r *run) retry(prev, cur *journal.ModelAttempt) {
+	final := prev.Class == failure.Unauthorized || prev.Class == failure.ClientError && prev.Status != http.StatusConflict
+	if final {
+		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %s (status %d), which does not pass by itself", prev.Class, prev.Status)})
+	}
+	waited, asked, most := cur.At-prev.At-prev.Latency, prev.RetryAfter, r.Terms.RetryAfterCap
+	switch {
+	case asked <= 0:
+	case waited < asked:
+		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %v, the provider asked for %v", waited, asked)})
+	case most > 0 && asked > most:
+		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf(
+			"waited %v because the provider asked for it, the policy gives up at more than %v", waited, most)})
 	}
 }
 
