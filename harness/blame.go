@@ -30,7 +30,7 @@ func partOf(c failure.Class) failure.Part {
 
 // failureOf describes an error that ended a run or kept it from beginning.
 func failureOf(r *Result, err error) Failure {
-	f := Failure{Class: failure.Of(err), What: err.Error(), Why: "nothing after it could be checked"}
+	f := Failure{Class: failure.Of(err), What: err.Error()}
 	f.Part = partOf(f.Class)
 	if r.Scenario != nil {
 		f.Where = r.Scenario.File
@@ -42,12 +42,30 @@ func failureOf(r *Result, err error) Failure {
 	case f.Class == failure.World && isNotExist(err):
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
-	case f.Class == failure.Agent:
-		f.Why, f.Next = "the agent gave up with an error of its own", "mend the agent"
-	case f.Class == failure.Interrupted:
-		f.Why, f.Next = "somebody stopped the run", "run it again: retake run "+r.Name
+	default:
+		f.Why, f.Next = wayOn(f.Class, r.Name)
 	}
 	return f
+}
+
+// wayOn says why an error of the class matters, and what to do about it.
+func wayOn(c failure.Class, scenario string) (why, next string) {
+	switch c {
+	case failure.Agent:
+		return "the agent gave up with an error of its own", "mend the agent"
+	case failure.Interrupted:
+		return "somebody stopped the run", "run it again: retake run " + scenario
+	case failure.CassetteInvalid:
+		return "what cannot be read cannot be replayed", "restore the file, or re-record with: retake record " + scenario
+	case failure.ScenarioInvalid:
+		return "a specification that is not understood checks nothing", "correct the scenario at the place that is named"
+	case failure.World:
+		return "the world around the run could not be built", "make the named file or folder usable, and run it again"
+	case failure.Internal:
+		return "this is a defect of retake, not of what it tests", "report it with the scenario and its cassettes"
+	default:
+		return "nothing after it could be checked", "mend the " + string(partOf(c)) + ", or expect this end under expect: outcome: " + string(c)
+	}
 }
 
 // missFailure blames a miss on the part whose change explains it.

@@ -80,6 +80,8 @@ func (r *Result) broken(err error) {
 		r.Verdict = Invalid
 	case failure.Interrupted:
 		r.Verdict = NotRun
+	case failure.Agent:
+		r.Verdict = Fail
 	default:
 		r.Verdict = Broken
 	}

@@ -38,3 +38,6 @@ func (d *Discard) Totals() Totals { return d.tally.result() }
 
 // Close does nothing.
 func (d *Discard) Close(bool) (string, error) { return "", nil }
+
+// Discard does nothing.
+func (d *Discard) Discard() {}

@@ -61,7 +61,10 @@ func (w *Writer) junit(t Totals) []byte {
 }
 
 func (s *junitSuite) add(r *row) {
-	c := junitCase{Class: "retake." + strings.ReplaceAll(r.name, "/", "."), Name: r.name + " [" + r.model + "]", File: r.file, Time: seconds(r.real)}
+	c := junitCase{
+		Class: "retake." + transcript.Safe(strings.ReplaceAll(r.name, "/", ".")),
+		Name:  transcript.Safe(r.name + " [" + r.model + "]"), File: r.file, Time: seconds(r.real),
+	}
 	switch harness.Verdict(r.verdict) {
 	case harness.Pass:
 	case harness.NotRun:

@@ -114,7 +114,7 @@ func (w *Writer) classes(b *strings.Builder, t Totals) {
 	}
 	slices.Sort(names)
 	for _, c := range names {
-		fmt.Fprintf(b, "| %s | %d |\n", c, t.ErrorClass[c])
+		fmt.Fprintf(b, "| %s | %d |\n", cell(c), t.ErrorClass[c])
 	}
 }
 

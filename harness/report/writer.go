@@ -41,6 +41,7 @@ type Writer struct {
 	started time.Time
 	watch   func() time.Duration
 	folders map[string]bool
+	err     error // the first that kept a result from being written
 }
 
 // row is what the tables of the Markdown and JUnit reports need of a result.
@@ -80,7 +81,16 @@ func New(opts Options) (*Writer, error) {
 }
 
 // Add writes one result. Results come in the order that the report shall have.
+// After an error the report is not published: Close returns the error too.
 func (w *Writer) Add(r *harness.Result) error {
+	err := w.add(r)
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}
+
+func (w *Writer) add(r *harness.Result) error {
 	e := EntryOf(r)
 	var err error
 	if w.buf, err = appendJSON(w.buf[:0], &e); err != nil {
@@ -142,6 +152,9 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 			w.Discard()
 		}
 	}()
+	if w.err != nil {
+		return "", w.err
+	}
 	totals := w.tally.result()
 	if err := w.tail(totals, interrupted); err != nil {
 		return "", w.failed(err)
@@ -157,7 +170,7 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	if err := os.Rename(w.temp, dir); err != nil {
 		return "", w.failed(err)
 	}
-	if err := pointLatest(w.opts.Dir, w.opts.ID); err != nil {
+	if err := pointLatest(w.opts.Dir, w.opts.ID, os.Symlink); err != nil {
 		return dir, w.failed(err)
 	}
 	w.prune()
@@ -197,12 +210,14 @@ func (w *Writer) Discard() {
 	_ = os.RemoveAll(w.temp)
 }
 
-// pointLatest makes reports/latest a link to the run's folder, in one step.
-func pointLatest(dir, id string) error {
+// pointLatest makes reports/latest a link to the run's folder, in one step, or a
+// copy of it on a system without links for everybody.
+func pointLatest(dir, id string, symlink func(to, name string) error) error {
 	latest, link := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
-	if err := os.Symlink(id, link); err != nil {
-		return copyLatest(dir, id) // a system without links for everybody
+	if err := symlink(id, link); err != nil {
+		return copyLatest(dir, id)
 	}
+	defer func() { _ = os.Remove(link) }() // there only when the renaming went wrong
 	if info, err := os.Lstat(latest); err == nil && info.IsDir() {
 		if err := os.RemoveAll(latest); err != nil {
 			return err
@@ -213,6 +228,7 @@ func pointLatest(dir, id string) error {
 
 func copyLatest(dir, id string) error {
 	latest, temp := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
+	defer func() { _ = os.RemoveAll(temp) }()
 	if err := os.CopyFS(temp, os.DirFS(filepath.Join(dir, id))); err != nil {
 		return err
 	}

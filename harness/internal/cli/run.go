@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -91,6 +91,7 @@ type reporter interface {
 	Add(*harness.Result) error
 	Totals() report.Totals
 	Close(interrupted bool) (dir string, err error)
+	Discard()
 }
 
 // runAll runs the scenarios; what an interruption leaves is reported all the
@@ -111,20 +112,30 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 		return nil
 	})
 	if err != nil {
+		w.Discard()
 		return err
 	}
 	interrupted := sys.Context.Err() != nil
 	totals := w.Totals()
-	if err := nothingRan(s, f, totals.Scenarios); err != nil {
-		_, _ = w.Close(interrupted)
-		return err
+	misnamed := s.CheckNames(o)
+	if interrupted {
+		misnamed = nil // not every scenario was asked
+	}
+	if totals.Scenarios == 0 {
+		w.Discard()
+		return cmp.Or(misnamed, error(failure.Errorf(failure.ScenarioInvalid,
+			"no scenario has both the model %q and the label %q", f.models, f.labels)))
 	}
 	dir, err := w.Close(interrupted)
-	if err = errors.Join(unwritten, err); err != nil {
+	if err = cmp.Or(unwritten, err); err != nil {
 		printError(sys.Stderr, err)
 		worst = worse(worst, exitBroken)
 	}
 	out.summary(totals, dir)
+	if misnamed != nil {
+		printError(sys.Stderr, misnamed)
+		worst = worse(worst, exitInvalid)
+	}
 	if interrupted {
 		worst = exitInterrupted
 	}
@@ -132,17 +143,6 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 		return exitError(worst)
 	}
 	return nil
-}
-
-// nothingRan refuses a selection that looks like success because it is empty.
-func nothingRan(s *suite.Suite, f *runFlags, ran int) error {
-	if ran > 0 {
-		return nil
-	}
-	if len(f.models) > 0 {
-		return failure.Errorf(failure.ScenarioInvalid, "no selected scenario runs with the model %q", f.models)
-	}
-	return s.CheckLabels(ran, f.labels)
 }
 
 // update tells whether the environment asks to accept.

@@ -19,9 +19,9 @@ const ahead = 8
 
 // Run runs the named scenarios and calls emit with each result, in the order of
 // names and, within one, of models. When ctx ends, what is running is broken
-// off and the rest is handed over as not run. An error of emit, or with FailFast
-// the first result that is no pass, ends the run likewise, and emit is not called
-// again; the error is returned.
+// off and the rest is handed over as not run; with FailFast the first result that
+// is no pass does the same. An error of emit ends the run too, emit is not called
+// again, and the error is returned.
 func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

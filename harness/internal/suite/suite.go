@@ -6,11 +6,12 @@ package suite
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/agent"
@@ -45,12 +46,16 @@ type Suite struct {
 	Config *config.Config
 	names  []string
 	cache  scenario.Cache
+
+	mu     sync.Mutex
+	models map[string]bool // named by the scenarios loaded so far
+	labels map[string]bool
 }
 
 // Open reads the configuration and lists the scenarios. getenv gives secrets
 // only. An error has the class scenario_invalid or world.
 func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
-	s := &Suite{Dirs: dirs.filled()}
+	s := &Suite{Dirs: dirs.filled(), models: map[string]bool{}, labels: map[string]bool{}}
 	names, err := scenario.List(s.Dirs.Scenarios)
 	if err != nil {
 		return nil, err
@@ -107,7 +112,19 @@ func matches(pattern, name string) bool {
 
 // Load reads one scenario.
 func (s *Suite) Load(name string) (*scenario.Scenario, error) {
-	return scenario.Load(s.Dirs.Scenarios, name, s.Config.Options(&s.cache))
+	sc, err := scenario.Load(s.Dirs.Scenarios, name, s.Config.Options(&s.cache))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range sc.Models {
+		s.models[m] = true
+	}
+	for _, l := range sc.Labels {
+		s.labels[l] = true
+	}
+	return sc, nil
 }
 
 // Options say how scenarios are run.
@@ -213,11 +230,22 @@ func labelled(have, want []string) bool {
 	return len(want) == 0 || slices.ContainsFunc(want, func(l string) bool { return slices.Contains(have, l) })
 }
 
-// CheckLabels refuses a label that no scenario has, which would run nothing and
-// look like success.
-func (s *Suite) CheckLabels(ran int, labels []string) error {
-	if ran > 0 || len(labels) == 0 {
-		return nil
+// CheckNames refuses a model or a label that none of the scenarios loaded so far
+// names: it runs nothing, and would look like success.
+func (s *Suite) CheckNames(o Options) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := known("runs with the model", o.Models, s.models); err != nil {
+		return err
 	}
-	return failure.Errorf(failure.ScenarioInvalid, "no scenario has the label %s", fmt.Sprintf("%q", strings.Join(labels, ", ")))
+	return known("has the label", o.Labels, s.labels)
+}
+
+func known(what string, asked []string, have map[string]bool) error {
+	for _, name := range asked {
+		if !have[name] {
+			return failure.Errorf(failure.ScenarioInvalid, "no selected scenario %s %q%s", what, name, suggest.Hint(name, slices.Sorted(maps.Keys(have))))
+		}
+	}
+	return nil
 }
