@@ -2,6 +2,8 @@ package bench_test
 
 import (
 	"testing"
+
+	"github.com/retake-harness/retake/harness/report"
 )
 
 // distinct is how many stories the benchmarks go round, so that no way of
@@ -21,31 +23,41 @@ func BenchmarkScenario(b *testing.B) {
 	all := stories(distinct)
 	b.Run("hand", func(b *testing.B) {
 		h := newHand(b, b.TempDir(), all)
-		round(b, all, func(s story) { h.run(b, s.id) })
+		round(b, func(n int) { h.run(b, all[n%distinct].id) })
 	})
 	b.Run("bare", func(b *testing.B) {
 		x := newBare(b, b.TempDir(), all)
-		round(b, all, func(s story) { x.run(b, s.id) })
+		round(b, func(n int) { x.run(b, all[n%distinct].id) })
 	})
 	b.Run("retake", func(b *testing.B) {
-		p := newProject(b, b.TempDir(), all)
-		w := reporter(b, b.TempDir())
-		round(b, all, func(s story) { p.run(b, w, "shop/"+s.id) })
-		b.StopTimer()
-		if _, err := w.Close(false); err != nil {
-			b.Fatal(err)
-		}
+		p, reports := newProject(b, b.TempDir(), all), b.TempDir()
+		w := reporter(b, reports, 0)
+		round(b, func(n int) {
+			if n > 0 && n%distinct == 0 { // a run ends, the next begins
+				closeReport(b, w)
+				w = reporter(b, reports, n)
+			}
+			p.run(b, w, "shop/"+all[n%distinct].id)
+		})
+		closeReport(b, w)
 	})
 }
 
-// round goes through the stories, again and again, one an iteration, after a
-// first one that nobody times.
-func round(b *testing.B, all []story, run func(story)) {
-	run(all[0])
+// round calls run with 0, 1, 2, …; the first call is not timed.
+func round(b *testing.B, run func(n int)) {
+	run(0)
 	b.ReportAllocs()
-	n := 0
+	n, before := 0, cpuTime()
 	for b.Loop() {
 		n++
-		run(all[n%len(all)])
+		run(n)
+	}
+	b.ReportMetric(float64(cpuTime()-before)/float64(n), "cpu-ns/op")
+}
+
+func closeReport(b *testing.B, w *report.Writer) {
+	b.Helper()
+	if _, err := w.Close(false); err != nil {
+		b.Fatal(err)
 	}
 }

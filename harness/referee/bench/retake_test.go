@@ -171,10 +171,10 @@ func (p *project) save(tb testing.TB, path string, made []cassette.Interaction) 
 	write(tb, path, string(data))
 }
 
-// reporter begins a report below dir.
-func reporter(tb testing.TB, dir string) *report.Writer {
+// reporter begins the n-th report below dir.
+func reporter(tb testing.TB, dir string, n int) *report.Writer {
 	tb.Helper()
-	w, err := report.New(report.Options{Dir: dir, ID: report.NewID(clock.Wallclock(), 1), Tool: "bench"})
+	w, err := report.New(report.Options{Dir: dir, ID: report.NewID(clock.Wallclock(), uint32(n)), Tool: "bench"})
 	if err != nil {
 		tb.Fatal(err)
 	}
