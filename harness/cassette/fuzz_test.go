@@ -71,7 +71,8 @@ func FuzzRead(f *testing.F) {
 
 func roundTrip(t interface {
 	Fatalf(string, ...any)
-}, body, value []byte, dir string) {
+}, body, value []byte, dir string,
+) {
 	in := cassette.File{
 		Notes: cassette.FileNotes{Source: cassette.Scripted, Unknown: []byte(`{"later":[1,{"a":"b"}]}`)},
 		Interactions: []cassette.Interaction{{

@@ -85,8 +85,10 @@ func (m *message) read(in *inputs) Message {
 		role wire.Role
 		text text
 	}{
-		{wire.RoleSystem, m.system}, {wire.RoleDeveloper, m.developer},
-		{wire.RoleUser, m.user}, {wire.RoleAssistant, m.assistant},
+		{wire.RoleSystem, m.system},
+		{wire.RoleDeveloper, m.developer},
+		{wire.RoleUser, m.user},
+		{wire.RoleAssistant, m.assistant},
 	} {
 		if said.text.V != "" {
 			return Message{said.role, in.fill(said.text)}

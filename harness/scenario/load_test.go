@@ -39,8 +39,10 @@ func TestLoadEveryField(t *testing.T) {
 		Rollback: "Revert the prompt.", Inputs: map[string]string{"shop": "Hill & Sons", "year": "2026"},
 		System: []string{"You sell for Hill & Sons.", "A literal ${shop} stays."},
 		Opening: []scenario.Message{
-			{Role: wire.RoleDeveloper, Text: "Be brief, it is 2026."}, {Role: wire.RoleUser, Text: "Hello."},
-			{Role: wire.RoleAssistant, Text: "Hello!"}, {Role: wire.RoleSystem, Text: "The shop is open."},
+			{Role: wire.RoleDeveloper, Text: "Be brief, it is 2026."},
+			{Role: wire.RoleUser, Text: "Hello."},
+			{Role: wire.RoleAssistant, Text: "Hello!"},
+			{Role: wire.RoleSystem, Text: "The shop is open."},
 		},
 		Turns:  []scenario.Turn{{User: "Order A-17, in 2026."}, {User: "Yes."}},
 		Models: []string{"claude-opus-4-8", "gpt-5.5-mini"},

@@ -72,8 +72,10 @@ func TestCheck(t *testing.T) {
 		{"two values", `{} {}`, []string{`is not valid JSON: there is more text behind the value`}},
 		{"a member twice", `{"age":1,"age":2}`, []string{`is not valid JSON: the member /age is there twice`}},
 		{"a number that would take all memory", `{"age":1e999999999}`, []string{`has a number with an exponent beyond 1000`}},
-		{"a long text is shortened", `{"relationship_type":"` + strings.Repeat("x", 200) + `"}`,
-			[]string{`/relationship_type: must be one of "friend", "partner", "parent", is "` + strings.Repeat("x", 60) + `…"`}},
+		{
+			"a long text is shortened", `{"relationship_type":"` + strings.Repeat("x", 200) + `"}`,
+			[]string{`/relationship_type: must be one of "friend", "partner", "parent", is "` + strings.Repeat("x", 60) + `…"`},
+		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, texts(s.Check([]byte(tc.text)))); diff != "" {

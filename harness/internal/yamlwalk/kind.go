@@ -77,8 +77,10 @@ func Pattern(what string, re *regexp.Regexp) Kind[string] {
 
 // Written is a scalar of any kind, taken as the text that is written.
 func Written() Kind[string] {
-	return Kind[string]{"a text", scalar, func(v Value, to *string) { *to = v.node.Value },
-		func() Schema { return Schema{{"type", []string{"string", "number", "boolean"}}} }}
+	return Kind[string]{
+		"a text", scalar, func(v Value, to *string) { *to = v.node.Value },
+		func() Schema { return Schema{{"type", []string{"string", "number", "boolean"}}} },
+	}
 }
 
 // Bool is true or false.

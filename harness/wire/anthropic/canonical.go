@@ -54,8 +54,12 @@ func canonicalTool(t *wire.Tool) {
 		return
 	}
 	for _, d := range [...]struct{ name, value string }{
-		{"type", `"custom"`}, {"strict", "false"}, {"defer_loading", "false"},
-		{"eager_input_streaming", "false"}, {"allowed_callers", `["direct"]`}, {"input_examples", "[]"},
+		{"type", `"custom"`},
+		{"strict", "false"},
+		{"defer_loading", "false"},
+		{"eager_input_streaming", "false"},
+		{"allowed_callers", `["direct"]`},
+		{"input_examples", "[]"},
 	} {
 		if string(rawjson.Get(t.Extra, d.name)) == d.value {
 			t.Extra = rawjson.Without(t.Extra, d.name)

@@ -69,8 +69,10 @@ func appendUsage(dst []byte, r *wire.Response) []byte {
 		name string
 		n    *int64
 	}{
-		{"input_tokens", u.Input}, {"cache_creation_input_tokens", u.CacheWrite},
-		{"cache_read_input_tokens", u.CacheRead}, {"output_tokens", u.Output},
+		{"input_tokens", u.Input},
+		{"cache_creation_input_tokens", u.CacheWrite},
+		{"cache_read_input_tokens", u.CacheRead},
+		{"output_tokens", u.Output},
 	} {
 		if f.n != nil {
 			dst = append(rawjson.Quote(comma(dst, len(dst)-first), f.name), ':')

@@ -224,8 +224,10 @@ func plain(b []byte) []byte {
 
 // told is a decoded answer in the words of the facts.
 func told(family wire.API, r *wire.Response) call {
-	c := call{Family: string(family), Stream: r.Streamed, Model: r.Model, Failed: r.Err != nil, Stop: r.RawStop,
-		Input: r.Reported.Input, Output: r.Reported.Output, CacheRead: r.Reported.CacheRead, CacheWrite: r.Reported.CacheWrite, Reasoning: r.Reported.Reasoning}
+	c := call{
+		Family: string(family), Stream: r.Streamed, Model: r.Model, Failed: r.Err != nil, Stop: r.RawStop,
+		Input: r.Reported.Input, Output: r.Reported.Output, CacheRead: r.Reported.CacheRead, CacheWrite: r.Reported.CacheWrite, Reasoning: r.Reported.Reasoning,
+	}
 	for _, b := range r.Calls() {
 		args := b.ArgsText
 		if b.Args != nil {

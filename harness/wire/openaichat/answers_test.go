@@ -20,15 +20,19 @@ func jsonAnswers() []wiretest.Answer {
 			Why: "text, with all figures: cached input is taken out of the input",
 			Body: answer(`{"role":"assistant","content":"hi","refusal":null,"annotations":[]}`, `"stop","logprobs":null`,
 				`,"usage":{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150,"prompt_tokens_details":{"cached_tokens":30},"completion_tokens_details":{"reasoning_tokens":20}},"service_tier":"default"`),
-			Want: w(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop,
-				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20"}),
+			Want: w(wiretest.Want{
+				Text: "hi", Stop: wire.StopDone, RawStop: stop,
+				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20",
+			}),
 		},
 		{
 			Why: "xAI counts reasoning beside the output: the total tells",
 			Body: answer(`{"role":"assistant","content":"hi"}`, `"stop"`,
 				`,"usage":{"prompt_tokens":432,"completion_tokens":68,"total_tokens":636,"completion_tokens_details":{"reasoning_tokens":136}}`),
-			Want: w(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop,
-				Usage: "input 432, output 204, reasoning 136", Reported: "input 432, output 68, reasoning 136"}),
+			Want: w(wiretest.Want{
+				Text: "hi", Stop: wire.StopDone, RawStop: stop,
+				Usage: "input 432, output 204, reasoning 136", Reported: "input 432, output 68, reasoning 136",
+			}),
 		},
 		{
 			Why: "parallel calls",
@@ -61,8 +65,10 @@ func jsonAnswers() []wiretest.Answer {
 			Why: "arguments that are no JSON, or no object; one id twice",
 			Body: answer(`{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"x=1"}},{"id":"a","type":"function","function":{"name":"f","arguments":"[1]"}}]}`,
 				`"tool_calls"`, ``),
-			Want: w(wiretest.Want{Calls: []wiretest.Call{{ID: "a", Name: "f", ArgsText: "x=1"}, {ID: "a", Name: "f", Args: "[1]"}}, Stop: wire.StopToolCalls, RawStop: []string{"tool_calls"},
-				Problems: []wire.ProblemKind{wire.ProblemArgsInvalid, wire.ProblemArgsInvalid, wire.ProblemDuplicateID}}),
+			Want: w(wiretest.Want{
+				Calls: []wiretest.Call{{ID: "a", Name: "f", ArgsText: "x=1"}, {ID: "a", Name: "f", Args: "[1]"}}, Stop: wire.StopToolCalls, RawStop: []string{"tool_calls"},
+				Problems: []wire.ProblemKind{wire.ProblemArgsInvalid, wire.ProblemArgsInvalid, wire.ProblemDuplicateID},
+			}),
 		},
 		{
 			Why:  "the legacy call counts as a call",

@@ -80,8 +80,10 @@ func jsonAnswers() []wiretest.Answer {
 		},
 		{
 			Why: "a failed response has no stop reason", Body: strings.Replace(response("failed", ""), `"error":null`, `"error":{"code":"server_error","message":"oops"}`, 1),
-			Want: wiretest.Want{ID: "resp_1", Model: "gpt-5", Err: &wire.APIError{Status: 200, Type: "server_error", Message: "oops"},
-				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20"},
+			Want: wiretest.Want{
+				ID: "resp_1", Model: "gpt-5", Err: &wire.APIError{Status: 200, Type: "server_error", Message: "oops"},
+				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20",
+			},
 		},
 		{
 			Why: "an error with its status", Status: 400, Body: `{"error":{"message":"no such model","type":"invalid_request_error","param":"model","code":null}}`,
@@ -154,8 +156,10 @@ func streamAnswers() []wiretest.Answer {
 		},
 		{
 			Why: "failed", Body: events(created, strings.Replace(end("failed", ""), `"error":null`, `"error":{"code":"server_error","message":"oops"}`, 1)),
-			Want: wiretest.Want{ID: "resp_1", Model: "gpt-5", Err: &wire.APIError{Status: 200, Type: "server_error", Message: "oops"},
-				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20"},
+			Want: wiretest.Want{
+				ID: "resp_1", Model: "gpt-5", Err: &wire.APIError{Status: 200, Type: "server_error", Message: "oops"},
+				Usage: "input 70, cache read 30, output 50, reasoning 20", Reported: "input 100, cache read 30, output 50, reasoning 20",
+			},
 		},
 		{
 			Why: "an error event", Body: events(created, `{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`),

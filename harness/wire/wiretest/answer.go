@@ -116,8 +116,10 @@ func checkAnswer(t *testing.T, c wire.Codec, a Answer, body string) *wire.Respon
 
 // meaning is what an answer came to, in the terms of Want.
 func meaning(r *wire.Response) Want {
-	w := Want{ID: r.ID, Model: r.Model, Stop: r.Stop, RawStop: r.RawStop, Err: worded(r.Err), Incomplete: !r.Complete,
-		Usage: Tokens(r.Usage), Reported: Tokens(r.Reported)}
+	w := Want{
+		ID: r.ID, Model: r.Model, Stop: r.Stop, RawStop: r.RawStop, Err: worded(r.Err), Incomplete: !r.Complete,
+		Usage: Tokens(r.Usage), Reported: Tokens(r.Reported),
+	}
 	for _, b := range r.Message.Blocks {
 		switch b.Kind {
 		case wire.KindText, wire.KindRefusal:
@@ -222,8 +224,10 @@ func streamVariants(t *testing.T, c wire.Codec, a Answer) {
 // unreadable: what is no answer of the API at all is an error of class protocol,
 // or the provider's error when the status says so.
 func unreadable(t *testing.T, c wire.Codec) {
-	bodies := []string{"", "  \n", "{}", "[]", "null", `"text"`, "{", `{"unknown":1}`, "<html><body>Bad gateway</body></html>",
-		"data: <html>\n\n", ": only a comment\n\n", "data: {}\n\n", "\x1f\x8b\x08\x00"}
+	bodies := []string{
+		"", "  \n", "{}", "[]", "null", `"text"`, "{", `{"unknown":1}`, "<html><body>Bad gateway</body></html>",
+		"data: <html>\n\n", ": only a comment\n\n", "data: {}\n\n", "\x1f\x8b\x08\x00",
+	}
 	for _, body := range bodies {
 		for _, contentType := range []string{"", "application/json", "text/event-stream", "text/html"} {
 			r, err := c.DecodeResponse(200, contentType, []byte(body))

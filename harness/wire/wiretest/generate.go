@@ -147,7 +147,8 @@ func (g *generator) choice(tools []wire.Tool) wire.ToolChoice {
 		return wire.ToolChoice{}
 	}
 	c := wire.ToolChoice{Mode: rapid.SampledFrom([]wire.ChoiceMode{
-		wire.ChoiceUnset, wire.ChoiceAuto, wire.ChoiceAny, wire.ChoiceTool, wire.ChoiceNone}).Draw(g.t, "tool choice")}
+		wire.ChoiceUnset, wire.ChoiceAuto, wire.ChoiceAny, wire.ChoiceTool, wire.ChoiceNone,
+	}).Draw(g.t, "tool choice")}
 	if c.Mode == wire.ChoiceTool {
 		c.Name = tools[0].Name
 	}
