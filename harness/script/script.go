@@ -30,7 +30,9 @@ type Turn struct {
 	// Stop is the provider's word; "" is the one that fits: tool use with calls,
 	// else a finished turn.
 	Stop string
-	// Cut ends a stream after the last block, without its terminal event.
+	// NoStop leaves the stop reason out.
+	NoStop bool
+	// Cut ends a stream after what was said, without its terminal event.
 	Cut     bool
 	Usage   Usage
 	Latency time.Duration
@@ -38,6 +40,9 @@ type Turn struct {
 	Status     int
 	Error      *wire.APIError
 	RetryAfter time.Duration // whole seconds
+	// Broken, when set, is how the connection ends instead of an answer. It is
+	// not kept: there is no recording of what never came.
+	Broken error
 }
 
 // Call is one tool call of a turn. ID "" is made up of the turn's number.
@@ -72,6 +77,12 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if turn.Broken != nil {
+		if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
+			return nil, err
+		}
+		return nil, turn.Broken
+	}
 	c, ok := codec.For(m.API)
 	if !ok {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "script: no such API %q", m.API)
@@ -83,9 +94,6 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	answer, err := c.EncodeResponse(nil, m.response(n, turn), asked.Stream)
 	if err != nil {
 		return nil, err
-	}
-	if turn.Cut {
-		answer = cutTerminal(answer)
 	}
 	if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
 		return nil, err
@@ -140,19 +148,17 @@ func (m *Model) response(n int, t Turn) *wire.Response {
 		wire.ReadArgs(&b, []byte(c.Args))
 		r.Message.Blocks = append(r.Message.Blocks, b)
 	}
-	if t.Stop != "" {
+	switch {
+	case t.NoStop:
+		r.Stop = wire.StopNone
+	case t.Stop != "":
 		r.RawStop, r.Stop = []string{t.Stop}, wire.StopUnknown
 	}
-	return r
-}
-
-// cutTerminal drops the last event of a stream.
-func cutTerminal(stream []byte) []byte {
-	body := bytes.TrimRight(stream, "\n")
-	if i := bytes.LastIndex(body, []byte("\n\n")); i >= 0 {
-		return stream[:i+2]
+	if t.Cut {
+		r.Complete = false
+		r.Problems = []wire.Problem{{Kind: wire.ProblemNoTerminal, Block: -1}}
 	}
-	return stream
+	return r
 }
 
 func (m *Model) interaction(req *http.Request, asked, answer []byte, t Turn, stream bool) cassette.Interaction {
