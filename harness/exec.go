@@ -99,10 +99,11 @@ func (w *world) run(ctx context.Context) {
 	defer cancel()
 	out, err := w.agent(limited)
 	w.tap.flush()
-	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) && outer.Err() == nil {
+	timeUp := errors.Is(limited.Err(), context.DeadlineExceeded) && outer.Err() == nil
+	if err != nil && timeUp {
 		out, err = Outcome{Class: failure.TimeBudget, Detail: "the run's time is up"}, nil
 	}
-	w.err = w.firstError(outer, err)
+	w.err = w.firstError(outer, err, timeUp)
 	w.result.Outcome = out
 	w.result.Latency = clock.Now(outer)
 	w.collect(out)
@@ -119,8 +120,9 @@ func (w *world) agent(ctx context.Context) (out Outcome, err error) {
 }
 
 // firstError is the error that says most: an interruption, a miss that the agent
-// may have swallowed, the agent's own.
-func (w *world) firstError(ctx context.Context, err error) error {
+// may have swallowed, the agent's own. That the run's time was up while a tool
+// worked is none: it is how the run ended.
+func (w *world) firstError(ctx context.Context, err error, timeUp bool) error {
 	if ctx.Err() != nil {
 		return failure.Errorf(failure.Interrupted, "interrupted")
 	}
@@ -129,7 +131,7 @@ func (w *world) firstError(ctx context.Context, err error) error {
 			return failure.Wrap(failure.CassetteMiss, misses[0])
 		}
 	}
-	if fatal := w.env.Tools.Fatal(); fatal != nil {
+	if fatal := w.env.Tools.Fatal(); fatal != nil && !(timeUp && errors.Is(fatal, context.DeadlineExceeded)) {
 		return fatal
 	}
 	if err != nil && failure.Of(err) == failure.Internal {
