@@ -23,7 +23,7 @@ func (r *run) call(ctx context.Context) (*wire.Response, error) {
 	}
 	r.buf = body
 	policy := r.env.Retry
-	backoff := policy.Backoff
+	backoff := min(policy.Backoff, policy.MaxBackoff)
 	for n := 1; ; n++ {
 		resp, wait, err := r.attempt(ctx, body)
 		if err == nil || n >= policy.Attempts || !retryable(failure.Of(err)) {

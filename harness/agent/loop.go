@@ -10,6 +10,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/failure"
@@ -146,6 +147,8 @@ func (r *run) turn(ctx context.Context, resp *wire.Response) (end harness.Outcom
 	switch {
 	case !resp.Complete:
 		return r.end(failure.Truncated, resp.Stop, "the answer ended before its end; none of its calls was run"), false
+	case resp.Stop == wire.StopToolCalls && argumentsCut(resp):
+		return r.end(failure.Truncated, resp.Stop, "the arguments of a call end in the middle; none of the turn's calls was run"), false
 	case resp.Stop == wire.StopToolCalls:
 		return r.useTools(ctx, resp)
 	case resp.Stop == wire.StopPaused:
@@ -156,6 +159,10 @@ func (r *run) turn(ctx context.Context, resp *wire.Response) (end harness.Outcom
 		return harness.Outcome{}, true
 	}
 	return r.finish(resp), false
+}
+
+func argumentsCut(resp *wire.Response) bool {
+	return slices.ContainsFunc(resp.Problems, func(p wire.Problem) bool { return p.Kind == wire.ProblemArgsCut })
 }
 
 // finish is the outcome of a turn after which nothing is to be done.
