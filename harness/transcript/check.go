@@ -95,12 +95,17 @@ func (m *Match) pair(made []Call) []int {
 	return pair
 }
 
-// closest says how the first call of the same tool differs.
+// closest says how the first call of the same tool differs; one that would fit
+// counts for another expected call.
 func (m *Match) closest(i int, made []Call) string {
 	for j, c := range made {
-		if c.Tool == m.Calls[i].Tool {
-			return fmt.Sprintf(" (call %d: %s)", j+1, m.Calls[i].differs(c))
+		if c.Tool != m.Calls[i].Tool {
+			continue
 		}
+		if why := m.Calls[i].differs(c); why != "" {
+			return fmt.Sprintf(" (call %d: %s)", j+1, why)
+		}
+		return fmt.Sprintf(" (call %d fits, and counts for another)", j+1)
 	}
 	return ""
 }
@@ -167,7 +172,7 @@ func (a *ExpectedArg) differs(v jsontext.Value) string {
 		}
 	case a.Number != nil:
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n < *a.Number-a.Tolerance || n > *a.Number+a.Tolerance {
+		if within := n >= *a.Number-a.Tolerance && n <= *a.Number+a.Tolerance; err != nil || !within { // NaN is not within
 			return fmt.Sprintf("want %v ± %v, got %s", *a.Number, a.Tolerance, v)
 		}
 	case a.Date != nil:

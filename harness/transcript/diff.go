@@ -47,12 +47,16 @@ func differences(lines []string) []int {
 	at := make([]int, len(lines))
 	for i := 0; i < len(lines); {
 		removed := runOf(lines[i:], '-')
-		added := runOf(lines[i+removed:], '+')
-		for k := range min(removed, added) {
-			n := 1 + commonPrefix(lines[i+k][1:], lines[i+removed+k][1:])
-			at[i+k], at[i+removed+k] = n, n
+		to := i + removed
+		if to < len(lines) && strings.HasPrefix(lines[to], `\ `) {
+			to++ // the remark that the last line has no end
 		}
-		i += max(removed+added, 1)
+		added := runOf(lines[to:], '+')
+		for k := range min(removed, added) {
+			n := 1 + commonPrefix(lines[i+k][1:], lines[to+k][1:])
+			at[i+k], at[to+k] = n, n
+		}
+		i = max(to+added, i+1)
 	}
 	return at
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -53,7 +54,7 @@ func (w *writer) call(b *wire.Block) {
 	if b.ID != "" {
 		w.ids[b.ID] = label
 	}
-	w.open = append(w.open, openCall{label, b.ID})
+	w.open, w.turn = append(w.open, openCall{label, b.ID}), append(w.turn, label)
 	if b.Args == nil {
 		w.line("call", label+" "+b.Name+" cut or invalid: "+b.ArgsText)
 		return
@@ -93,6 +94,18 @@ func (w *writer) label(id, name string) string {
 	return "call-? " + name
 }
 
+// labelOf names the call of an attempt: by its id, else by the call's number in
+// the run.
+func (w *writer) labelOf(e *journal.ToolAttempt) string {
+	if l, ok := w.ids[e.CallID]; ok {
+		return l
+	}
+	if i := e.Call - w.before - 1; e.CallID == "" && i >= 0 && i < len(w.turn) {
+		return w.turn[i]
+	}
+	return "call-? " + e.Tool
+}
+
 // canonicalText is JSON in its canonical spelling, other text as it is.
 func canonicalText(text []byte) string {
 	if len(text) == 0 || (text[0] != '{' && text[0] != '[') {
@@ -130,7 +143,8 @@ func shape(raw jsontext.Value) []byte {
 
 // AppendSafe appends text so that it cannot harm a terminal or a reader: control
 // characters, invalid UTF-8, characters that reverse the direction of text and
-// those in which text can be hidden (the Unicode tags) are spelled out. A line break goes on at the column indent.
+// those in which text can be hidden (the Unicode tags) are spelled out. A line
+// break goes on at the column indent.
 func AppendSafe(dst []byte, text string, indent int) []byte {
 	start := 0
 	for i := 0; i < len(text); {

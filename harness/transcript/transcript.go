@@ -12,6 +12,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,12 +66,16 @@ type writer struct {
 	open  []openCall // the last turn's calls, for results that no id leads to
 	convs []*conversation
 	tries int // failed attempts at the model since its last answer
+
+	turn         []string // labels of the last turn's calls
+	before, seen int      // tool calls of the run before that turn, and until now
 }
 
 type openCall struct{ label, id string }
 
 type conversation struct {
 	number  int
+	asked   *wire.Request // the last one
 	history []wire.Message
 }
 
@@ -84,6 +89,7 @@ func (w *writer) model(e *journal.ModelAttempt) {
 	w.tries = 0
 	conv := w.request(e.Request)
 	w.response(e.Response)
+	conv.asked = e.Request
 	conv.history = append(append([]wire.Message(nil), e.Request.Messages...), e.Response.Message)
 }
 
@@ -102,7 +108,12 @@ func (w *writer) request(r *wire.Request) *conversation {
 	conv, from := w.find(r)
 	if conv == nil {
 		conv = &conversation{number: len(w.convs) + 1}
+		same := w.repeated(r)
 		w.convs = append(w.convs, conv)
+		if same != nil {
+			w.line("begin", fmt.Sprintf("conversation %d, by the last request of conversation %d once more", conv.number, same.number))
+			return conv
+		}
 		if conv.number > 1 {
 			w.line("begin", fmt.Sprintf("conversation %d", conv.number))
 		}
@@ -126,10 +137,27 @@ func (w *writer) find(r *wire.Request) (*conversation, int) {
 	return nil, 0
 }
 
+// repeated is the newest conversation whose last request was this one; it is
+// printed already.
+func (w *writer) repeated(r *wire.Request) *conversation {
+	for i := len(w.convs) - 1; i >= 0; i-- {
+		c := w.convs[i]
+		if len(r.Messages) == len(c.asked.Messages) && wire.HasPrefix(all(r), all(c.asked)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// all are the messages of a request with its system text before them.
+func all(r *wire.Request) []wire.Message {
+	return append([]wire.Message{{Role: wire.RoleSystem, Blocks: r.System}}, r.Messages...)
+}
+
 func (w *writer) response(r *wire.Response) {
-	w.open = w.open[:0]
+	w.open, w.turn, w.before = w.open[:0], w.turn[:0], w.seen
 	w.blocks(string(wire.RoleAssistant), r.Message.Blocks)
-	stop := string(r.Stop)
+	stop := cmp.Or(string(r.Stop), "none")
 	if !r.Complete {
 		stop = "cut off"
 	}
@@ -145,10 +173,11 @@ func (w *writer) response(r *wire.Response) {
 // attempt prints only what the result does not tell: an attempt that was not
 // the call's only one, or did not end well.
 func (w *writer) attempt(e *journal.ToolAttempt) {
+	w.seen = max(w.seen, e.Call)
 	if e.Attempt == 1 && (e.Outcome == journal.OK || e.Outcome == journal.Rejected) {
 		return
 	}
-	w.line("attempt", strings.TrimSpace(fmt.Sprintf("%s attempt-%d %s %s", w.label(e.CallID, e.Tool), e.Attempt, e.Outcome, e.Class)))
+	w.line("attempt", strings.TrimSpace(fmt.Sprintf("%s attempt-%d %s %s", w.labelOf(e), e.Attempt, e.Outcome, e.Class)))
 }
 
 func (w *writer) ended(e *journal.Ended) {
