@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/internal/atomicfile"
+	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
@@ -20,7 +20,7 @@ func (w *world) golden() {
 		return
 	}
 	path := Golden(w.params.GoldenDir, w.result.Name, w.result.Model)
-	want, err := os.ReadFile(path)
+	want, err := file.Read(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "reading the golden: " + err.Error(),
@@ -51,7 +51,7 @@ func (w *world) accept(path string, old []byte) {
 	}
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = atomicfile.Write(path, w.result.Transcript)
+		err = file.Replace(path, w.result.Transcript)
 	}
 	if err != nil {
 		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "writing the golden: " + err.Error(),

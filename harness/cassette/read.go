@@ -7,18 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
 )
 
 // Open reads the cassette at path. A missing file is of class world, one that
 // is no cassette of class cassette_invalid, with its place.
 func Open(path string) (*File, error) {
-	data, err := os.ReadFile(path)
+	data, err := file.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, failure.Errorf(failure.World, "%s: there is no cassette; record it with: retake record %s: %w", path, scenarioName(path), fs.ErrNotExist)

@@ -30,18 +30,18 @@ type Options struct {
 // run's name only when it is whole, so that the last report stays as it is until
 // then. A Writer is used by one goroutine.
 type Writer struct {
-	opts    Options
-	temp    string
-	file    *os.File
-	out     *bufio.Writer
-	buf     []byte
-	tally   *tally
-	rows    []row
-	stamps  []Stamp
-	started time.Time
-	watch   func() time.Duration
-	folders map[string]bool
-	err     error // the first that kept a result from being written
+	opts        Options
+	temp        string
+	file        *os.File
+	out         *bufio.Writer
+	buf         []byte
+	tally       *tally
+	rows        []row
+	stamps      []Stamp
+	started     time.Time
+	watch       func() time.Duration
+	transcripts *transcripts
+	err         error // the first that kept a result from being written
 }
 
 // row is what the tables of the Markdown and JUnit reports need of a result.
@@ -64,7 +64,7 @@ var runFolder = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{8}$`)
 // New begins a report. An error is of class world and leaves nothing behind.
 func New(opts Options) (*Writer, error) {
 	w := &Writer{
-		opts: opts, tally: newTally(), started: clock.Wallclock(), watch: clock.Stopwatch(), folders: map[string]bool{},
+		opts: opts, tally: newTally(), started: clock.Wallclock(), watch: clock.Stopwatch(),
 		temp: filepath.Join(opts.Dir, "."+opts.ID+".partial"),
 	}
 	err := os.MkdirAll(w.temp, 0o755)
@@ -75,6 +75,7 @@ func New(opts Options) (*Writer, error) {
 		_ = os.RemoveAll(w.temp)
 		return nil, failure.Errorf(failure.World, "%s: the report cannot be written: %w; name a writable folder with --reports DIR", opts.Dir, err)
 	}
+	w.transcripts = newTranscripts(w.temp)
 	w.out = bufio.NewWriterSize(w.file, 64<<10)
 	_, _ = fmt.Fprintf(w.out, "{\"schema\":%q,\n\"scenarios\":[", Schema) // an error shows at Flush
 	return w, nil
@@ -93,6 +94,9 @@ func (w *Writer) Add(r *harness.Result) error {
 func (w *Writer) add(r *harness.Result) error {
 	e := EntryOf(r)
 	var err error
+	if e.Transcript, err = w.transcripts.add(r); err != nil {
+		return w.failed(err)
+	}
 	if w.buf, err = appendJSON(w.buf[:0], &e); err != nil {
 		return w.failed(err)
 	}
@@ -110,35 +114,11 @@ func (w *Writer) add(r *harness.Result) error {
 		name: e.Name, model: e.Model, verdict: e.Verdict, owner: e.Owner, file: e.File,
 		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
 	})
-	return w.transcript(r)
+	return nil
 }
 
 func (w *Writer) failed(err error) error {
 	return failure.Errorf(failure.World, "%s: writing the report: %w", w.opts.Dir, err)
-}
-
-// transcript puts the run's transcript beside the report. It is a new file in a
-// folder that nobody else reads yet, so it needs no temporary name.
-func (w *Writer) transcript(r *harness.Result) error {
-	if len(r.Transcript) == 0 {
-		return nil
-	}
-	path := filepath.Join(w.temp, TranscriptPath(r.Name, r.Model))
-	if dir := filepath.Dir(path); !w.folders[dir] {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return w.failed(err)
-		}
-		w.folders[dir] = true
-	}
-	if err := os.WriteFile(path, r.Transcript, 0o644); err != nil {
-		return w.failed(err)
-	}
-	return nil
-}
-
-// TranscriptPath is where a run's transcript lies below the report's folder.
-func TranscriptPath(name, model string) string {
-	return filepath.Join("transcripts", filepath.FromSlash(name)+"."+harness.FileName(model)+".txt")
 }
 
 // Totals are the sums so far.
@@ -198,6 +178,9 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 	}
 	_, _ = w.out.Write(b)
 	_, _ = w.out.WriteString("}\n")
+	if err := w.transcripts.close(); err != nil {
+		return err
+	}
 	if err := w.out.Flush(); err != nil {
 		return err
 	}
@@ -206,6 +189,7 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 
 // Discard removes an unfinished report.
 func (w *Writer) Discard() {
+	_ = w.transcripts.close()
 	_ = w.file.Close()
 	_ = os.RemoveAll(w.temp)
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/schema"
@@ -56,15 +57,15 @@ func Load(dir, name string, o Options) (*Scenario, error) {
 	if !fs.ValidPath(name) || strings.HasSuffix(name, ".yaml") {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "%q is no scenario's name; give its path below %s without .yaml", name, dir)
 	}
-	file := filepath.Join(dir, filepath.FromSlash(name)+".yaml")
-	text, err := os.ReadFile(file)
+	where := filepath.Join(dir, filepath.FromSlash(name)+".yaml")
+	text, err := file.Read(where)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, missing(dir, name, file)
+		return nil, missing(dir, name, where)
 	case err != nil:
-		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))
+		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(where), yamlwalk.Cause(err))
 	}
-	s, err := Parse(file, text, o)
+	s, err := Parse(where, text, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,16 +1,16 @@
-// Package atomicfile writes files so that a reader sees the old content or the
-// new one, never a part. It does not wait for the disk: what it is used for can
-// be made again.
-package atomicfile
+// Package file reads and writes whole files.
+package file
 
 import (
 	"os"
 	"path/filepath"
 )
 
-// Write puts data into the file at path by way of a temporary file in the same
-// folder, which must exist. The file's permissions are 0644.
-func Write(path string, data []byte) (err error) {
+// Replace puts data into the file at path by way of a temporary file in the same
+// folder, which must exist, so that a reader sees the old content or the new
+// one, never a part. The file's permissions are 0644. It does not wait for the
+// disk: what it is used for can be made again.
+func Replace(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/retake-harness/retake/harness"
+)
+
+// Place is where a run's transcript is: the line of its heading in a file below
+// the report's folder.
+type Place struct {
+	File string `json:"file"` // with slashes
+	Line int    `json:"line"` // from 1
+}
+
+// transcripts collects the transcripts of a run: those of one folder of
+// scenarios in one file, since ten thousand small files cost more than ten
+// thousand runs. Each begins with a heading, which no line of a transcript can
+// be taken for.
+type transcripts struct {
+	dir   string // the report's folder
+	name  string // of the open file, below dir
+	file  *os.File
+	lines map[string]int // by name: lines so far
+	buf   []byte
+}
+
+func newTranscripts(dir string) *transcripts { return &transcripts{dir: dir, lines: map[string]int{}} }
+
+// transcriptFile is the file for a scenario's transcripts: those of
+// travel/umbrella are in transcripts/travel/all.txt.
+func transcriptFile(scenario string) string {
+	return path.Join("transcripts", path.Dir(scenario), "all.txt")
+}
+
+// add appends a result's transcript and says where it is; nil for none.
+func (t *transcripts) add(r *harness.Result) (*Place, error) {
+	if len(r.Transcript) == 0 {
+		return nil, nil //nolint:nilnil // a run that could not begin has no transcript
+	}
+	if err := t.open(transcriptFile(r.Name)); err != nil {
+		return nil, err
+	}
+	at := &Place{File: t.name, Line: t.lines[t.name] + 1}
+	t.buf = fmt.Appendf(t.buf[:0], "=== %s [%s]\n%s\n", r.Name, r.Model, r.Transcript)
+	t.lines[t.name] += bytes.Count(t.buf, []byte("\n"))
+	_, err := t.file.Write(t.buf)
+	return at, err
+}
+
+// open makes name the open file. Results come by name, so files seldom change.
+func (t *transcripts) open(name string) error {
+	if t.name == name {
+		return nil
+	}
+	if err := t.close(); err != nil {
+		return err
+	}
+	full := filepath.Join(t.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(full, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	t.file, t.name = f, name
+	return nil
+}
+
+func (t *transcripts) close() error {
+	if t.file == nil {
+		return nil
+	}
+	err := t.file.Close()
+	t.file, t.name = nil, ""
+	return err
+}
