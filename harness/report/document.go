@@ -51,6 +51,8 @@ type Entry struct {
 	Contract []Rule   `json:"contract"`
 	Effects  []Effect `json:"effects"`
 	Hashes   Hashes   `json:"hashes"`
+	// Transcript is where the transcript is, below the report's folder.
+	Transcript *Place `json:"transcript,omitzero"`
 }
 
 // Reason is one thing that did not hold.
