@@ -1,14 +1,17 @@
 package agent_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/script"
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -44,6 +47,23 @@ func TestForcedChoiceIsRelaxed(t *testing.T) {
 			if d := cmp.Diff(tc.want, modes); d != "" {
 				t.Errorf("%s, %s: the choices of the requests (-want +got):\n%s", tc.why, api, d)
 			}
+		}
+	}
+}
+
+// Somebody stops the run while a tool works: nothing is said of the agent.
+func TestInterruptedRun(t *testing.T) {
+	for _, api := range apis {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := row{why: "interrupted", turns: []script.Turn{calls(look("a")), done}, edit: func(_ *scenario.Scenario, p *harness.Params) {
+			p.Executors["look"] = tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
+				cancel()
+				return tool.Result{Content: "x"}, nil
+			})
+		}}
+		got := r.run(ctx, api, false, r.turns)
+		if got.Verdict != harness.NotRun || len(got.Failures) != 1 || got.Failures[0].Class != failure.Interrupted {
+			t.Errorf("%s: want not_run with one failure of class interrupted, got %s %v\n%s", api, got.Verdict, got.Failures, got.Transcript)
 		}
 	}
 }

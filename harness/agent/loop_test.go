@@ -161,6 +161,7 @@ var (
 		return script.Turn{Status: status, Error: &wire.APIError{Type: "test_error", Message: "no"}}
 	}
 	streamed = new(true)
+	whole    = new(false)
 )
 
 func calls(c ...script.Call) script.Turn { return script.Turn{Calls: c} }
@@ -202,6 +203,16 @@ func TestStops(t *testing.T) {
 		{why: "arguments that are cut in a turn that asks for its calls", turns: []script.Turn{calls(half)}, class: failure.Truncated},
 		{why: "one call that is cut holds back the others", turns: []script.Turn{calls(look("a"), half)}, class: failure.Truncated},
 		{why: "a stream without its end, although the stop reason came", turns: []script.Turn{{Calls: []script.Call{look("a")}, Cut: true}}, stream: streamed, class: failure.Truncated},
+		{why: "a gateway's page is no answer", turns: []script.Turn{{Body: new("<html>Bad gateway</html>")}}, stream: whole, class: failure.Protocol},
+		{why: "no more is nothing at all", turns: []script.Turn{{Body: new("")}}, stream: whole, class: failure.Protocol},
+		{
+			why: "a stream that breaks off in the middle of an event", only: anthropic, stream: streamed, class: failure.Truncated,
+			turns: []script.Turn{{Body: new("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[]}}\n\nevent: content_bl")}},
+		},
+		{
+			why: "a later turn of the user's does not come after an end that is none", turns: []script.Turn{stopped(script.Turn{Text: "no"}, wire.StopRefused)},
+			edit: func(s *scenario.Scenario, _ *harness.Params) { s.Turns = append(s.Turns, scenario.Turn{User: "sure?"}) }, class: failure.Refused,
+		},
 		{why: "a finished turn without a word", turns: []script.Turn{{}}, class: failure.EmptyResponse},
 		{why: "nor after a result", turns: []script.Turn{calls(look("a")), {}}, tools: []script.Answer{found}, reached: 1, class: failure.EmptyResponse},
 		{why: "a stop that asks for tools, without a call", turns: []script.Turn{stopped(script.Turn{Text: "x"}, wire.StopToolCalls)}, only: append(anthropic, chat...), class: failure.Protocol},
@@ -265,6 +276,12 @@ func TestCalls(t *testing.T) {
 		},
 		{why: "a field that is missing is named", turns: []script.Turn{calls(script.Call{Name: "look", Args: `{}`}), done}, told: "q"},
 		{why: "a tool that was not declared is refused with what there is", turns: []script.Turn{calls(script.Call{Name: "peek", Args: `{}`}), done}, told: "look"},
+		{
+			why: "a call that policy forbids is refused before the tool", turns: []script.Turn{calls(look("a")), done}, told: "BLOCKED_BY_POLICY",
+			edit: func(s *scenario.Scenario, _ *harness.Params) {
+				s.Guard = []scenario.Block{{Tool: "look", Reason: "not today"}}
+			},
+		},
 		{why: "a tool's error is told, and the model goes on", turns: []script.Turn{calls(look("a")), done}, tools: []script.Answer{fails}, reached: 1, told: `"ok":false`},
 		{why: "one of several fails, and the model is told", turns: []script.Turn{calls(look("a"), look("b")), done}, tools: []script.Answer{fails, found}, reached: 2, told: "NOT_FOUND"},
 		{
@@ -325,7 +342,8 @@ func TestRetries(t *testing.T) {
 		{why: "a wrong request stays wrong", turns: []script.Turn{refused(400)}, class: failure.ClientError},
 		{why: "so does a wrong key", turns: []script.Turn{refused(401)}, class: failure.Unauthorized},
 		{why: "and one that may not", turns: []script.Turn{refused(403)}, class: failure.Unauthorized},
-		{why: "an error inside a stream of status 200 is one of its type", turns: []script.Turn{{Error: &wire.APIError{Type: "overloaded_error", Message: "busy"}}, done},
+		{why: "an error with status 200 is one of its type", turns: []script.Turn{{Error: &wire.APIError{Type: "server_error", Message: "sorry"}}, done}, at: 500 * time.Millisecond},
+		{why: "overload inside a stream of status 200", turns: []script.Turn{{Error: &wire.APIError{Type: "overloaded_error", Message: "busy"}}, done},
 			only: []wire.API{wire.AnthropicMessages}, stream: streamed, at: 500 * time.Millisecond},
 	})
 }
