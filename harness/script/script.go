@@ -40,6 +40,9 @@ type Turn struct {
 	Status     int
 	Error      *wire.APIError
 	RetryAfter time.Duration // whole seconds
+	// Body, when set, is the answer's body as it is: a gateway's page, what is
+	// left of a stream.
+	Body *string
 	// Broken, when set, is how the connection ends instead of an answer. It is
 	// not kept: there is no recording of what never came.
 	Broken error
@@ -94,6 +97,9 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	answer, err := c.EncodeResponse(nil, m.response(n, turn), asked.Stream)
 	if err != nil {
 		return nil, err
+	}
+	if turn.Body != nil {
+		answer = []byte(*turn.Body)
 	}
 	if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
 		return nil, err
