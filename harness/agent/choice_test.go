@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,8 +13,6 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
-
-func contains(text, part string) bool { return strings.Contains(text, part) }
 
 // A choice that is forced on the model holds until it has made the call, and
 // anew for each turn of the user's: one that stays would never come to an end.

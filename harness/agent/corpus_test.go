@@ -114,8 +114,8 @@ func (f *fact) qualifies() bool {
 }
 
 // The main job on real input: recordings of other people's agents, each led
-// again by the reference loop from nothing but its first request and the results
-// of its tools. Every request is found by its meaning, every recording is used,
+// again by the reference loop from a scenario file that says nothing but its first
+// request and its user's later turns, and from the results of its tools. Every request is found by its meaning, every recording is used,
 // the contract holds, and what was said is what was recorded.
 func TestRecordedConversations(t *testing.T) {
 	corpus := os.Getenv("RETAKE_CORPUS")
@@ -156,11 +156,7 @@ func leadAgain(t *testing.T, f *fact, c *conversation, name string) bool {
 			rules = row.rules
 		}
 	}
-	s, err := c.scenario(name, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := c.lead(t, s)
+	r := c.lead(t, c.scenario(t, name, rules))
 	for _, row := range apart {
 		if strings.HasSuffix(f.Path, "/"+row.recording) {
 			if len(r.Failures) != 1 || r.Failures[0].Class != row.class {

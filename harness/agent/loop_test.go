@@ -3,6 +3,8 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +40,8 @@ type row struct {
 
 var apis = []wire.API{wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate}
 
+var neutral = []wire.Stop{wire.StopTruncated, wire.StopRefused, wire.StopPaused, wire.StopToolCalls, wire.StopMalformed}
+
 // words are the providers' words for stops. A row with a stop that an API has no
 // word for does not apply to it.
 var words = map[wire.API]map[wire.Stop]string{
@@ -57,8 +61,7 @@ var words = map[wire.API]map[wire.Stop]string{
 func (r *row) spoken(api wire.API) ([]script.Turn, bool) {
 	turns := make([]script.Turn, len(r.turns))
 	for i, t := range r.turns {
-		switch s := wire.Stop(t.Stop); s {
-		case wire.StopTruncated, wire.StopRefused, wire.StopPaused, wire.StopToolCalls, wire.StopMalformed:
+		if s := wire.Stop(t.Stop); slices.Contains(neutral, s) {
 			if t.Stop = words[api][s]; t.Stop == "" {
 				return nil, false
 			}
@@ -72,12 +75,7 @@ func (r *row) applies(api wire.API, stream bool) bool {
 	if r.stream != nil && *r.stream != stream {
 		return false
 	}
-	for _, a := range r.only {
-		if a == api {
-			return true
-		}
-	}
-	return len(r.only) == 0
+	return len(r.only) == 0 || slices.Contains(r.only, api)
 }
 
 // run leads the row's conversation with one API.
@@ -121,7 +119,7 @@ func (r *row) check(t *testing.T, got *harness.Result) {
 			"want pass, class %q, %d, %d, %v\n%s\n%s", r.why, got.Verdict, got.Outcome.Class, len(got.Models), reached, got.Latency,
 			r.class, want, r.reached, r.at, report.Explain(got, 2), got.Transcript)
 	}
-	if r.told != "" && (len(got.Calls) == 0 || !contains(got.Calls[0].Text, r.told)) {
+	if r.told != "" && (len(got.Calls) == 0 || !strings.Contains(got.Calls[0].Text, r.told)) {
 		t.Errorf("%s: the model was not told %q\n%s", r.why, r.told, got.Transcript)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/agent"
 	"github.com/retake-harness/retake/harness/cassette"
@@ -73,63 +76,126 @@ func (c *conversation) cassette() *cassette.File {
 	return &part
 }
 
-// scenario says what it takes to lead the conversation again: all but the tool
-// results and later turns comes from the first request.
-func (c *conversation) scenario(name string, ignore []string) (*scenario.Scenario, error) {
+// written is a scenario file, as JSON, which is YAML.
+type written struct {
+	Why        string                    `json:"why"`
+	Owner      string                    `json:"owner"`
+	System     []string                  `json:"system,omitempty"`
+	Opening    []map[wire.Role]string    `json:"opening,omitempty"`
+	Turns      []string                  `json:"turns"`
+	Model      string                    `json:"model"`
+	API        wire.API                  `json:"api"`
+	Stream     bool                      `json:"stream"`
+	MaxTokens  int                       `json:"max_tokens,omitzero"`
+	Params     map[string]jsontext.Value `json:"params,omitempty"`
+	Tools      []writtenTool             `json:"tools"`
+	ToolChoice wire.ChoiceMode           `json:"tool_choice,omitzero"`
+	Parallel   bool                      `json:"parallel_tool_calls"`
+	Replay     struct {
+		Ignore []string `json:"ignore,omitempty"`
+	} `json:"replay"`
+	Expect struct {
+		Golden bool `json:"golden"`
+	} `json:"expect"`
+}
+
+type writtenTool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	Input       jsontext.Value `json:"input,omitzero"`
+	Extra       jsontext.Value `json:"extra,omitzero"`
+}
+
+// write says as a scenario file what it takes to lead the conversation again:
+// all but the tool results and later turns comes from the first request.
+func (c *conversation) write(ignore []string) (*written, error) {
 	first := c.requests[0]
-	s := &scenario.Scenario{
-		Name: name, File: name + ".yaml", Why: "a recording is led again", Owner: "retake",
-		Models: []string{first.Model}, API: c.api, Stream: first.Stream, MaxTokens: first.MaxTokens, Params: first.Params,
-		ToolChoice: first.ToolChoice, GiveUp: scenario.GiveUp{RepeatedCalls: 3, Pauses: 5},
-		Replay: scenario.Replay{Match: scenario.MatchNormalised, Ignore: ignore},
+	w := &written{
+		Why: "A recording is led again.", Owner: "retake", Model: first.Model, API: c.api, Stream: first.Stream,
+		MaxTokens: first.MaxTokens, Params: map[string]jsontext.Value{}, Tools: []writtenTool{},
+		ToolChoice: first.ToolChoice.Mode, Parallel: !first.ToolChoice.NoParallel,
+	}
+	w.Replay.Ignore = ignore
+	for _, p := range first.Params {
+		w.Params[p.Name] = p.Value
 	}
 	for _, b := range first.System {
-		s.System = append(s.System, b.Text)
+		w.System = append(w.System, literal(b.Text))
 	}
 	for _, t := range first.Tools {
 		if t.Raw != nil {
 			return nil, fmt.Errorf("tool %q is run by the provider", t.Name)
 		}
-		s.Tools = append(s.Tools, tool.Decl{Name: t.Name, Description: t.Description, Input: t.Schema, Extra: t.Extra})
+		w.Tools = append(w.Tools, writtenTool{t.Name, t.Description, t.Schema, t.Extra})
 	}
 	last := len(first.Messages) - 1
 	for i := range first.Messages[:last] {
-		m, err := plain(&first.Messages[i])
+		m := &first.Messages[i]
+		text, err := plain(m)
 		if err != nil {
 			return nil, err
 		}
-		if m.Role == wire.RoleSystem && len(s.Opening) == 0 {
-			s.System = append(s.System, m.Text)
+		if m.Role == wire.RoleSystem && len(w.Opening) == 0 {
+			w.System = append(w.System, text)
 			continue
 		}
-		s.Opening = append(s.Opening, m)
+		w.Opening = append(w.Opening, map[wire.Role]string{m.Role: text})
 	}
-	return s, c.turns(s)
+	return w, c.turns(w)
 }
 
 // turns finds what the user says: at the end of the first request, and wherever
 // a later one has more of it.
-func (c *conversation) turns(s *scenario.Scenario) error {
+func (c *conversation) turns(w *written) error {
 	from := len(c.requests[0].Messages) - 1
 	for _, m := range c.requests[len(c.requests)-1].Messages[from:] {
 		if m.Role != wire.RoleUser || hasResults(&m) {
 			continue
 		}
-		said, err := plain(&m)
+		text, err := plain(&m)
 		if err != nil {
 			return err
 		}
-		s.Turns = append(s.Turns, scenario.Turn{User: said.Text})
+		w.Turns = append(w.Turns, text)
 	}
 	return nil
 }
 
-// plain is a message that is one text.
-func plain(m *wire.Message) (scenario.Message, error) {
-	if len(m.Blocks) != 1 || m.Blocks[0].Kind != wire.KindText {
-		return scenario.Message{}, fmt.Errorf("a message of role %s is more than a text", m.Role)
+// scenario writes the file and loads it.
+func (c *conversation) scenario(t *testing.T, name string, ignore []string) *scenario.Scenario {
+	t.Helper()
+	w, err := c.write(ignore)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return scenario.Message{Role: m.Role, Text: m.Blocks[0].Text}, nil
+	text, err := json.Marshal(w, jsontext.Multiline(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, filepath.FromSlash(name)+".yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Load(dir, name, scenario.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return s
+}
+
+// literal keeps a text from being read as one with placeholders.
+func literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+
+// plain is the text of a message that is nothing else.
+func plain(m *wire.Message) (string, error) {
+	if len(m.Blocks) != 1 || m.Blocks[0].Kind != wire.KindText {
+		return "", fmt.Errorf("a message of role %s is more than a text", m.Role)
+	}
+	return literal(m.Blocks[0].Text), nil
 }
 
 func hasResults(m *wire.Message) bool {
