@@ -30,6 +30,7 @@ func modelBody(i, size int) string {
 
 // stockFile writes a cassette with go-vcr.
 func stockFile(b *testing.B, n, size int) string {
+	b.Helper()
 	c := govcr.New(filepath.Join(b.TempDir(), "bench"))
 	c.MarshalFunc = yaml.Marshal
 	headers := http.Header{}
@@ -122,6 +123,7 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 func benchmarkReplay(b *testing.B, n int, respell bool) {
+	b.Helper()
 	filler := words(7, 4096)
 	body := func(dst []byte, i int, first, second string) []byte {
 		dst = append(append(append(dst, '{'), first...), ',')

@@ -31,7 +31,7 @@ func explain(f *File, m *matcher, x *index, q question, ordinal int, known []int
 	case len(x.questions) > 0:
 		c := nearest(m, x, q, ordinal-1)
 		miss.nearest(f, c.recording)
-		miss.compare(m, x.questions[c.recording], q, c.differences)
+		miss.compare(x.questions[c.recording], q, c.differences)
 	}
 	return miss
 }
@@ -130,7 +130,7 @@ func isCallID(pointer string) bool {
 }
 
 // compare fills in what the nearest recording tells.
-func (m *Miss) compare(by *matcher, recorded, asked question, differences []jsondoc.Difference) {
+func (m *Miss) compare(recorded, asked question, differences []jsondoc.Difference) {
 	m.Differences = differences
 	if recorded.place != asked.place {
 		m.comparePlaces(recorded.place, asked.place)

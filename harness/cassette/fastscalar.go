@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -110,7 +111,7 @@ func (r *fastReader) scalar(value, parent int) []byte {
 	if isNull(line) {
 		return nil
 	}
-	return line[:len(line):len(line)]
+	return slices.Clip(line)
 }
 
 func isNull(b []byte) bool {

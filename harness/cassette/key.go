@@ -62,11 +62,11 @@ func newMatcher(mode Mode, ignore, headers []string, meaning Meaning) (*matcher,
 // place is what counts of a request besides its body. The host does not: agents
 // are pointed at other base URLs.
 func (m *matcher) place(method string, u *url.URL, header func(name string) string) string {
-	place := method + " " + target(u)
+	parts := []string{method, " ", target(u)}
 	for _, name := range m.headers {
-		place += "\n" + name + ": " + header(name)
+		parts = append(parts, "\n", name, ": ", header(name))
 	}
-	return place
+	return strings.Join(parts, "")
 }
 
 // target is the path with its query: sorted, without what gives access.

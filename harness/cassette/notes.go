@@ -110,8 +110,7 @@ func encodeNotes(dst []byte, notes any) ([]byte, error) {
 
 // plainJSONError says where notes do not fit, without naming Go types.
 func plainJSONError(err error) string {
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return fmt.Sprintf("the value at %q has the wrong type", string(semantic.JSONPointer))
 	}
 	return "it is not readable as JSON"

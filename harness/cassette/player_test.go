@@ -33,28 +33,28 @@ func fileOf(in ...cassette.Interaction) *cassette.File {
 	return &cassette.File{Name: "cassettes/travel/umbrella/claude.yaml", Version: 2, Interactions: in}
 }
 
-func player(t testing.TB, f *cassette.File, o cassette.Options) *cassette.Player {
-	t.Helper()
+func player(tb testing.TB, f *cassette.File, o cassette.Options) *cassette.Player {
+	tb.Helper()
 	p, err := cassette.NewPlayer(f, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
-func request(t testing.TB, url, body string) *http.Request {
-	t.Helper()
+func request(tb testing.TB, url, body string) *http.Request {
+	tb.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), "POST", url, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return req
 }
 
 // ask sends a request and gives the answer's text, or "" and the error.
-func ask(t testing.TB, p http.RoundTripper, path, body string) (string, error) {
-	t.Helper()
-	resp, err := p.RoundTrip(request(t, "http://127.0.0.1:1"+path, body))
+func ask(tb testing.TB, p http.RoundTripper, path, body string) (string, error) {
+	tb.Helper()
+	resp, err := p.RoundTrip(request(tb, "http://127.0.0.1:1"+path, body))
 	if err != nil {
 		return "", err
 	}
@@ -63,11 +63,11 @@ func ask(t testing.TB, p http.RoundTripper, path, body string) (string, error) {
 	return string(text), err
 }
 
-func missOf(t testing.TB, err error) *cassette.Miss {
-	t.Helper()
+func missOf(tb testing.TB, err error) *cassette.Miss {
+	tb.Helper()
 	var m *cassette.Miss
 	if failure.Of(err) != failure.CassetteMiss || !errors.As(err, &m) {
-		t.Fatalf("error %v of class %q, want a miss", err, failure.Of(err))
+		tb.Fatalf("error %v of class %q, want a miss", err, failure.Of(err))
 	}
 	return m
 }
@@ -106,7 +106,7 @@ func TestMatching(t *testing.T) {
 			if err == nil {
 				t.Errorf("%s: a hit, want a miss", r.why)
 			} else {
-				missOf(t, err)
+				_ = missOf(t, err)
 			}
 		}
 	}

@@ -191,20 +191,22 @@ var sameReading = cmp.Options{
 	}),
 }
 
-func corpus(t testing.TB) string {
+func corpus(tb testing.TB) string {
+	tb.Helper()
 	dir := os.Getenv("RETAKE_CORPUS")
 	if dir == "" {
-		t.Skip("RETAKE_CORPUS is not set: the folder with other people's recordings is not here")
+		tb.Skip("RETAKE_CORPUS is not set: the folder with other people's recordings is not here")
 	}
 	return dir
 }
 
 // corpusCassettes are the go-vcr files of the corpus.
-func corpusCassettes(t testing.TB) map[string]string {
-	dir := corpus(t)
+func corpusCassettes(tb testing.TB) map[string]string {
+	tb.Helper()
+	dir := corpus(tb)
 	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST.tsv"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	out := map[string]string{}
 	for line := range strings.Lines(string(manifest)) {

@@ -257,6 +257,7 @@ func describe(n *yaml.Node) string {
 			return strconv.Quote(n.Value[:40]) + "…"
 		}
 		return strconv.Quote(n.Value)
+	default:
+		return "something else"
 	}
-	return "something else"
 }

@@ -207,8 +207,9 @@ func (w *walker) json(dst []byte, n *yaml.Node, depth int) []byte {
 			dst = w.json(dst, e, depth+1)
 		}
 		return append(dst, ']')
+	default:
+		return w.jsonScalar(dst, n)
 	}
-	return w.jsonScalar(dst, n)
 }
 
 func (w *walker) jsonObject(dst []byte, n *yaml.Node, depth int) []byte {

@@ -245,8 +245,9 @@ func statusOfClass(c failure.Class) int {
 		return http.StatusBadGateway
 	case failure.ToolUnavailable:
 		return http.StatusServiceUnavailable
+	default:
+		return http.StatusUnprocessableEntity
 	}
-	return http.StatusUnprocessableEntity
 }
 
 // ToolInteraction files a call and its result for a tools' cassette. The

@@ -16,24 +16,24 @@ import (
 
 func call(name, args string) tool.Call { return tool.Call{Tool: name, Args: []byte(args)} }
 
-func toolFile(t testing.TB, calls []tool.Call, results []tool.Result) *cassette.File {
-	t.Helper()
+func toolFile(tb testing.TB, calls []tool.Call, results []tool.Result) *cassette.File {
+	tb.Helper()
 	f := &cassette.File{Name: "cassettes/travel/umbrella/tools.yaml", Version: 2}
 	for i, c := range calls {
 		in, err := cassette.ToolInteraction(c, results[i], 30*time.Millisecond)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		f.Interactions = append(f.Interactions, in)
 	}
 	return f
 }
 
-func toolPlayer(t testing.TB, f *cassette.File, o cassette.ToolOptions) *cassette.ToolPlayer {
-	t.Helper()
+func toolPlayer(tb testing.TB, f *cassette.File, o cassette.ToolOptions) *cassette.ToolPlayer {
+	tb.Helper()
 	p, err := cassette.NewToolPlayer(f, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

@@ -17,6 +17,7 @@ const (
 	None Class = "" // nothing went wrong
 
 	// The cassette and the world around the run.
+
 	CassetteMiss     Class = "cassette_miss"     // the agent sent what was never recorded
 	CassetteUnplayed Class = "cassette_unplayed" // a recording was not asked for
 	CassetteInvalid  Class = "cassette_invalid"  // the file cannot be read as a cassette
@@ -27,6 +28,7 @@ const (
 	Internal         Class = "internal"          // a defect of retake
 
 	// The model's side, one HTTP attempt at a time.
+
 	Transport     Class = "transport"      // no answer arrived: refused, reset, short body
 	Timeout       Class = "timeout"        // the attempt's deadline passed
 	RateLimited   Class = "rate_limited"   // 429, or a wait over the policy's cap
@@ -44,6 +46,7 @@ const (
 	DuplicateCall Class = "duplicate_call_id"
 
 	// Limits.
+
 	IterationCap  Class = "iteration_cap"
 	PauseCap      Class = "pause_cap"
 	RepeatedCall  Class = "repeated_call"
@@ -54,6 +57,7 @@ const (
 	ToolErrorCap  Class = "tool_error_cap"
 
 	// The tools' side.
+
 	ToolInvalidArguments Class = "tool_invalid_arguments"
 	ToolBlocked          Class = "tool_blocked"
 	ToolNotApproved      Class = "tool_not_approved"
@@ -63,6 +67,7 @@ const (
 	ToolBadOutput        Class = "tool_bad_output" // the result breaks the output schema
 
 	// What was checked and did not hold.
+
 	Expectation Class = "expectation"
 	Golden      Class = "golden"
 	Contract    Class = "contract"
@@ -111,8 +116,7 @@ func Of(err error) Class {
 	if err == nil {
 		return None
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
 	}
 	return Internal

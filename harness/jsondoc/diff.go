@@ -2,6 +2,7 @@ package jsondoc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,16 +30,16 @@ type Difference struct {
 	A, B    string
 }
 
-// Diff lists at most max differences from document a to document b in the order
-// of a, and none exactly when their canonical spellings are equal. max ≤ 0 sets
-// no limit. An element inserted into an array is one difference; its
+// Diff lists at most limit differences from document a to document b in the order
+// of a, and none exactly when their canonical spellings are equal. A limit ≤ 0
+// sets none. An element inserted into an array is one difference; its
 // neighbours stay paired. Texts that are no JSON documents are compared as
 // strings at the pointer "".
-func Diff(a, b []byte, max int) []Difference {
+func Diff(a, b []byte, limit int) []Difference {
 	if bytes.Equal(a, b) {
 		return nil
 	}
-	d := differ{max: max}
+	d := differ{limit: limit}
 	na, errA := parse(a)
 	nb, errB := parse(b)
 	if errA != nil || errB != nil {
@@ -50,11 +51,11 @@ func Diff(a, b []byte, max int) []Difference {
 }
 
 type differ struct {
-	out []Difference
-	max int
+	out   []Difference
+	limit int
 }
 
-func (d *differ) full() bool { return d.max > 0 && len(d.out) >= d.max }
+func (d *differ) full() bool { return d.limit > 0 && len(d.out) >= d.limit }
 
 func (d *differ) add(pointer string, kind Kind, a, b string) {
 	if d.full() {
@@ -167,9 +168,9 @@ func alignMiddle(a, b []*node, offset int) []pair {
 		return nil
 	}
 	longest := make([]int, (len(a)+1)*width) // of a[i:] and b[j:]
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i].sum == b[j].sum {
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x.sum == y.sum {
 				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
 			} else {
 				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])

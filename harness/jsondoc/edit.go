@@ -63,15 +63,15 @@ func (e *editor) end() error {
 }
 
 func (e *editor) value(active [][]string) error {
-	if len(active) > 0 {
-		switch e.dec.PeekKind() {
-		case '{':
-			return e.object(active)
-		case '[':
-			return e.array(active)
-		case '"':
-			return e.text(active)
-		}
+	kind := e.dec.PeekKind()
+	switch {
+	case len(active) == 0:
+	case kind == '{':
+		return e.object(active)
+	case kind == '[':
+		return e.array(active)
+	case kind == '"':
+		return e.text(active)
 	}
 	v, err := e.dec.ReadValue()
 	e.out = append(e.out, v...)

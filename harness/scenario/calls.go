@@ -86,8 +86,7 @@ var expression = yamlwalk.Map(yamlwalk.Text(), func(v yamlwalk.Value, s string) 
 
 // reason words a regular expression's error.
 func reason(err error) string {
-	var se *syntax.Error
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*syntax.Error](err); ok {
 		return se.Code.String()
 	}
 	return err.Error()

@@ -160,7 +160,7 @@ func hash(text []byte, shared *toolset) string {
 		if bytes.IndexByte(text, '\r') >= 0 {
 			text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 		}
-		fmt.Fprintf(h, "%d\n", len(text))
+		h.Write(fmt.Appendf(nil, "%d\n", len(text)))
 		h.Write(text)
 	}
 	write(text)

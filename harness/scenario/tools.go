@@ -139,8 +139,7 @@ func (b *builder) schema(t *yamlwalk.Tree) jsontext.Value {
 		return nil
 	}
 	s, err := b.schemas.Compile(t.JSON)
-	var ce *schema.CompileError
-	if errors.As(err, &ce) {
+	if ce, ok := errors.AsType[*schema.CompileError](err); ok {
 		for _, field := range ce.Fields {
 			b.f.Failf(t.Find(field.Pointer), "the JSON Schema does not compile: %s", field)
 		}

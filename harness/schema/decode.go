@@ -20,7 +20,7 @@ func decode(text []byte) (any, error) {
 	if err != nil {
 		return nil, badSyntax(err)
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("is not valid JSON: there is more text behind the value")
 	}
 	return v, nil
@@ -39,7 +39,7 @@ func badSyntax(err error) error {
 	case errors.Is(err, errTooLarge):
 		return err
 	case errors.As(err, &s):
-		return fmt.Errorf("is not valid JSON: %v at byte %d", s.Err, s.ByteOffset)
+		return fmt.Errorf("is not valid JSON: %w at byte %d", s.Err, s.ByteOffset)
 	}
 	return errors.New("is not valid JSON")
 }
@@ -63,8 +63,9 @@ func decodeValue(d *jsontext.Decoder) (any, error) {
 		return stdjson.Number(t.String()), nil
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return t.Bool(), nil
+	default:
+		return nil, nil //nolint:nilnil // null is nil to the validator
 	}
-	return nil, nil //nolint:nilnil // null
 }
 
 // errTooLarge keeps numbers out that no JSON library reads as a number and that

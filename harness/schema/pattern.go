@@ -25,8 +25,7 @@ func (s *Schema) regexp(pattern string) (jsonschema.Regexp, error) {
 		return re, nil
 	}
 	if !beyondGo(pattern) {
-		var se *syntax.Error
-		if errors.As(err, &se) {
+		if se, ok := errors.AsType[*syntax.Error](err); ok {
 			return nil, errors.New(se.Code.String())
 		}
 		return nil, err

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -202,7 +203,7 @@ func (q *quick) fits(text []byte) bool {
 		return false
 	}
 	_, err := d.ReadToken()
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 func (q *quick) value(d *jsontext.Decoder) bool {
@@ -225,8 +226,9 @@ func (q *quick) value(d *jsontext.Decoder) bool {
 		return q.number(t.String())
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return q.types&aBoolean != 0 && (!q.listed || q.truths[truth(t.Bool())])
+	default:
+		return kind == jsontext.KindNull && q.types&aNull != 0
 	}
-	return kind == jsontext.KindNull && q.types&aNull != 0
 }
 
 func (q *quick) text(t jsontext.Token) bool {

@@ -166,6 +166,8 @@ var invalid = []struct {
 	{"a model twice", "models:\n  a: {api: gemini}\n  a: {api: gemini}\n", `3:3: "a" is given twice; drop one`, false},
 	{"a key itself", "models: {a: {api: gemini, key: sk-1}}\n", `1:32: must be a key, is "sk-1"`, true},
 	{"a password in an address", "models: {a: {api: gemini, base_url: 'https://u:p@x.example'}}\n", `1:37: an address must not hold a password`, false},
+	{"a key in an address", "models: {a: {api: gemini, base_url: 'https://x.example?key=1'}}\n", `1:37: an address must not hold a key; put it into the environment and name it under key`, false},
+	{"a part of a page", "models: {a: {api: gemini, base_url: 'https://x.example#b'}}\n", `1:37: must be an address without #, is "https://x.example#b"`, false},
 	{"no address", "models: {a: {api: gemini, base_url: api.example.com}}\n", `1:37: must be an address like https://api.example.com, is "api.example.com"`, false},
 	{"a price without its day", "models: {a: {api: gemini, price: {input: 1, output: 2}}}\n", `1:34: "as_of" is missing: say on which day the price was looked up`, true},
 	{"a negative price", "models: {a: {api: gemini, price: {input: -1, output: 2, as_of: 2026-11-01}}}\n", `1:42: must be a number of at least 0, is -1`, true},

@@ -3,6 +3,7 @@ package config
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
@@ -64,11 +65,14 @@ var modelFields = yamlwalk.Object[model]{
 	Is: "a model",
 	Fields: []yamlwalk.Field[model]{
 		yamlwalk.Must("api", "Name the wire protocol.", scenario.APIs(), func(m *model) *wire.API { return &m.api }),
-		yamlwalk.F("base_url", "Address of the API; default the provider's public one.", baseURL, func(m *model) *string { return &m.baseURL }),
+		yamlwalk.F("base_url", "Address of the API; default the provider's public one. A query (?api-version=…) goes with every request.", baseURL, func(m *model) *string { return &m.baseURL }),
 		yamlwalk.F("key", "Where the key comes from: {env: NAME}.", keyFields.Kind(), func(m *model) *string { return &m.key }),
 		yamlwalk.F("price", "US dollars for a million tokens.", yamlwalk.Optional(priceFields.Kind()), func(m *model) **Price { return &m.price }),
 	},
 }
+
+// accessParameters are the parameters of a query by which providers take keys.
+var accessParameters = []string{"key", "api_key", "api-key", "apikey", "access_token"}
 
 var baseURL = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
 	u, err := url.Parse(s)
@@ -77,8 +81,10 @@ var baseURL = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
 		v.Failf("must be an address like https://api.example.com, is %q", s)
 	case u.User != nil:
 		v.Failf("an address must not hold a password; put it into the environment and name it under key")
-	case u.RawQuery != "" || u.Fragment != "":
-		v.Failf("must be an address without ? and #, is %q", s)
+	case slices.ContainsFunc(accessParameters, u.Query().Has):
+		v.Failf("an address must not hold a key; put it into the environment and name it under key")
+	case u.Fragment != "":
+		v.Failf("must be an address without #, is %q", s)
 	}
 })
 

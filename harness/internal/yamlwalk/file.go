@@ -119,8 +119,7 @@ func (f *File) notYAML(text []byte, err error) {
 // Cause is a file error without its path, which the caller's message has
 // already.
 func Cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

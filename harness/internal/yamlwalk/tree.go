@@ -83,6 +83,7 @@ func step(n *yaml.Node, token string) (key, value *yaml.Node) {
 				return n.Content[i], n.Content[i]
 			}
 		}
+	default: // below anything else is nothing
 	}
 	return nil, nil
 }

@@ -96,8 +96,9 @@ func (v Value) shape() shape {
 		return list
 	case yaml.MappingNode:
 		return mapping
+	default:
+		return scalar
 	}
-	return scalar
 }
 
 // word is what a plain scalar is in JSON.
@@ -113,7 +114,7 @@ const (
 
 // core are the plain words that YAML 1.2's core schema takes for something
 // else than text.
-var core = regexp.MustCompile(`^(?:~|[Nn]ull|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+var core = regexp.MustCompile(`^(?:~|[Nn]ull|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`) //nolint:misspell // letters of either case, then the rest of a word
 
 func (v Value) word() word {
 	n := v.node
@@ -180,14 +181,20 @@ func (v Value) is() string {
 		return "a list"
 	case mapping:
 		return "a mapping"
+	default:
+		return v.isWord()
 	}
+}
+
+func (v Value) isWord() string {
 	switch v.word() {
 	case wordNull:
 		return "empty"
 	case wordBool, wordNumber:
 		return v.node.Value
+	default:
+		return quote(v.node.Value)
 	}
-	return quote(v.node.Value)
 }
 
 func (v Value) unclear() {

@@ -6,7 +6,7 @@ import (
 	"github.com/retake-harness/retake/harness/wire/wiretest"
 )
 
-func replace(s, old, new string) string { return strings.Replace(s, old, new, 1) }
+func replace(s, from, to string) string { return strings.Replace(s, from, to, 1) }
 
 const plain = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`
 

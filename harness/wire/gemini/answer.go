@@ -153,8 +153,9 @@ func mergeable(b *wire.Block) bool {
 			c.Value()
 		}
 		return n == 2 // text and thought
+	default:
+		return false
 	}
-	return false
 }
 
 func goOn(b, more *wire.Block) {

@@ -48,23 +48,23 @@ func fromPath(path string) (model string, stream bool) {
 	}
 	stream = path[colon:] == methodStream
 	path = path[:colon]
-	if _, after, ok := cutLast(path, "/models/"); ok {
+	if after, ok := afterLast(path, "/models/"); ok {
 		return after, stream
 	}
 	if i := strings.LastIndex(path, "tunedModels/"); i >= 0 {
 		return path[i:], stream
 	}
-	if _, after, ok := cutLast(path, "/"); ok {
+	if after, ok := afterLast(path, "/"); ok {
 		return after, stream
 	}
 	return path, stream
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func afterLast(s, sep string) (after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[i+len(sep):], true
 	}
-	return s, "", false
+	return "", false
 }
 
 // camel is a member's name in the spelling that this package writes; only names

@@ -10,7 +10,7 @@ const plain = `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 
 func with(rest string) string { return strings.TrimSuffix(plain, "}") + "," + rest + "}" }
 
-func replace(s, old, new string) string { return strings.Replace(s, old, new, 1) }
+func replace(s, from, to string) string { return strings.Replace(s, from, to, 1) }
 
 func history(args, response string) string {
 	return `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"t","args":` + args +

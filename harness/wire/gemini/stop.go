@@ -66,7 +66,7 @@ func neutralStop(raw string) wire.Stop {
 // appendStop writes the finish reason as a member with a comma in front,
 // nothing when there is none.
 func appendStop(dst []byte, r *wire.Response) []byte {
-	raw := ""
+	var raw string
 	switch {
 	case len(r.RawStop) > 0:
 		raw = r.RawStop[0]

@@ -60,6 +60,7 @@ type exchange struct {
 }
 
 func corpus(t *testing.T) (root string, all []facts) {
+	t.Helper()
 	root = os.Getenv("RETAKE_CORPUS")
 	if root == "" {
 		t.Skip("RETAKE_CORPUS names no folder of recorded traffic")
@@ -93,6 +94,7 @@ func codecOf(family string) wire.Codec {
 
 // goVCR reads a go-vcr cassette with go-vcr's own reader.
 func goVCR(t *testing.T, file string) []exchange {
+	t.Helper()
 	c, err := cassette.Load(strings.TrimSuffix(file, ".yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +109,7 @@ func goVCR(t *testing.T, file string) []exchange {
 // otherVCR reads vcrpy's and Ruby VCR's cassettes, as far as their bodies are
 // text; "" stands for a body that is not.
 func otherVCR(t *testing.T, file string) []exchange {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -224,6 +227,7 @@ func onlyOurs(families []string) bool {
 // counts them. Calls whose body is
 // compressed, or so large that a diff takes long, are passed over.
 func compare(t *testing.T, f facts, exchanges []exchange) (n int) {
+	t.Helper()
 	exchanges = slices.DeleteFunc(exchanges, func(e exchange) bool { return !isModelCall(e.url) })
 	if len(exchanges) != len(f.Calls) {
 		t.Skipf("%d requests to a model, the oracle has %d", len(exchanges), len(f.Calls))
@@ -251,6 +255,7 @@ func compare(t *testing.T, f facts, exchanges []exchange) (n int) {
 
 // request is decoded, encoded and decoded again.
 func request(t *testing.T, c wire.Codec, e exchange) {
+	t.Helper()
 	if e.request == "" || !jsontext.Value(e.request).IsValid() {
 		return
 	}
@@ -279,6 +284,7 @@ func request(t *testing.T, c wire.Codec, e exchange) {
 
 // again writes the answer in both forms and reads it back.
 func again(t *testing.T, c wire.Codec, r *wire.Response) {
+	t.Helper()
 	if len(r.Problems) > 0 || r.Err != nil {
 		return
 	}

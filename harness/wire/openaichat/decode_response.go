@@ -44,7 +44,7 @@ func decodeJSON(status int, body []byte) (*wire.Response, error) {
 	switch {
 	case a.choices != nil:
 	case r.Err != nil:
-		return &wire.Response{Err: r.Err, Complete: true}, nil
+		return &wire.Response{Err: r.Err, Complete: true}, nil //nolint:nilerr // the provider's error, which was read well
 	default:
 		return nil, failure.Errorf(failure.Protocol, `openai chat: reading an answer: it has neither "choices" nor "error"`)
 	}
@@ -252,6 +252,7 @@ func stopped(r *wire.Response) wire.Stop {
 			return wire.StopToolCalls
 		case wire.KindRefusal:
 			out = wire.StopRefused
+		default: // says nothing about the end
 		}
 	}
 	return out

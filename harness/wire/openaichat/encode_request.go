@@ -64,6 +64,7 @@ func encodeMessage(w *openai.Writer, m *wire.Message) error {
 			results++
 		case wire.KindToolCall:
 			return failure.Errorf(failure.Protocol, "a message of role %q cannot hold a tool call", m.Role)
+		default: // content: see encodePlain
 		}
 	}
 	if results == 0 || results < len(m.Blocks) || m.Extra != nil {
@@ -112,8 +113,9 @@ func inContent(b *wire.Block) bool {
 		return b.Raw != nil
 	case wire.KindReasoning:
 		return isPart(b)
+	default:
+		return false
 	}
-	return false
 }
 
 // isPart tells a reasoning part of the content from members of the message.

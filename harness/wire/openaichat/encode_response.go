@@ -107,8 +107,9 @@ func rawStop(r *wire.Response, choice int) string {
 		return "length"
 	case wire.StopRefused:
 		return "content_filter"
+	default:
+		return string(r.Stop)
 	}
-	return string(r.Stop)
 }
 
 // usageOf is the usage object as it came, else one made from the neutral
@@ -157,7 +158,7 @@ type chunks struct {
 
 func encodeStream(dst []byte, r *wire.Response) []byte {
 	c := chunks{r: r, out: dst}
-	c.delta(0, func(w *openai.Writer) {
+	c.delta(func(w *openai.Writer) {
 		w.Text("role", string(wire.RoleAssistant))
 		w.Splice(openai.Get(r.Extra, ofMessage))
 	})
@@ -190,12 +191,12 @@ func (c *chunks) event(rest func(*openai.Writer)) {
 	c.out = sse.Append(c.out, "", c.data)
 }
 
-func (c *chunks) delta(index int, members func(*openai.Writer)) {
+func (c *chunks) delta(members func(*openai.Writer)) {
 	c.event(func(w *openai.Writer) {
 		w.Name("choices")
 		w.Begin('[')
 		w.Open('{')
-		w.Int("index", int64(index))
+		w.Int("index", 0)
 		w.Name("delta")
 		w.Begin('{')
 		members(w)
@@ -212,7 +213,7 @@ func (c *chunks) blocks() {
 	for i := range c.r.Message.Blocks {
 		b := &c.r.Message.Blocks[i]
 		if b.Kind != wire.KindToolCall || isLegacy(b) {
-			c.delta(0, func(w *openai.Writer) { encodeTurn(w, c.r.Message.Blocks[i:i+1]) })
+			c.delta(func(w *openai.Writer) { encodeTurn(w, c.r.Message.Blocks[i:i+1]) })
 			continue
 		}
 		c.call(b, calls)
@@ -225,7 +226,7 @@ func (c *chunks) call(b *wire.Block, index int) {
 	if b.Raw == nil {
 		opening.Args, opening.ArgsText = nil, ""
 	}
-	c.delta(0, func(w *openai.Writer) {
+	c.delta(func(w *openai.Writer) {
 		w.Name("tool_calls")
 		w.Begin('[')
 		encodeCall(w, &opening, index)
@@ -234,7 +235,7 @@ func (c *chunks) call(b *wire.Block, index int) {
 	if b.Raw != nil {
 		return
 	}
-	c.delta(0, func(w *openai.Writer) {
+	c.delta(func(w *openai.Writer) {
 		w.Name("tool_calls")
 		w.Begin('[')
 		w.Open('{')

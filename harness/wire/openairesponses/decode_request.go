@@ -105,6 +105,7 @@ func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
 			m.Blocks = it.turn(m.Blocks)
 		case ofResults:
 			m.Blocks = append(m.Blocks, it.result())
+		default: // open has read it whole
 		}
 	}
 	return nil

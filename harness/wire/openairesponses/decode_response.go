@@ -30,7 +30,7 @@ func (Codec) DecodeResponse(status int, contentType string, body []byte) (*wire.
 		return a.r, nil
 	}
 	if err := openai.InBody(status, body); err != nil {
-		return &wire.Response{Err: err, Complete: true}, nil
+		return &wire.Response{Err: err, Complete: true}, nil //nolint:nilerr // the provider's error, which was read well
 	}
 	return nil, failure.Errorf(failure.Protocol, `openai responses: reading an answer: it has neither "output" nor "error"`)
 }
@@ -171,6 +171,7 @@ func completed(r *wire.Response) wire.Stop {
 			return wire.StopToolCalls
 		case wire.KindRefusal:
 			out = wire.StopRefused
+		default: // says nothing about the end
 		}
 	}
 	return out

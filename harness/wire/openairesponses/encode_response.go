@@ -46,8 +46,9 @@ func status(r *wire.Response) string {
 		return "incomplete:content_filter"
 	case wire.StopDone, wire.StopToolCalls:
 		return "completed"
+	default:
+		return string(r.Stop)
 	}
-	return string(r.Stop)
 }
 
 func output(r *wire.Response) jsontext.Value {

@@ -76,7 +76,13 @@ func (it *item) open(s side) wire.Message {
 		return wire.Message{Role: wire.RoleAssistant}
 	case ofResults:
 		return wire.Message{Role: wire.RoleUser}
+	default:
+		return it.message()
 	}
+}
+
+// message is the item as a message of another role, which is one by itself.
+func (it *item) message() wire.Message {
 	m := wire.Message{Role: wire.Role(it.role)}
 	if blocks, ok := decodeContent(it.content, m.Role); ok {
 		m.Blocks = blocks
@@ -198,8 +204,9 @@ func inMessage(b *wire.Block) bool {
 	switch b.Kind {
 	case wire.KindText, wire.KindRefusal:
 		return true
+	default:
+		return b.Kind == wire.KindOpaque && openai.Get(b.Extra, isPart) != nil
 	}
-	return b.Kind == wire.KindOpaque && openai.Get(b.Extra, isPart) != nil
 }
 
 // decodeContent reads a text or a list of parts; false for anything else, and

@@ -84,15 +84,8 @@ func (s *Scanner) line() []byte {
 // split parts a line at its colon; one space after it is no part of the value.
 // A comment has an empty field.
 func split(line []byte) (field, value []byte) {
-	i := bytes.IndexByte(line, ':')
-	if i < 0 {
-		return line, line[len(line):]
-	}
-	field, value = line[:i], line[i+1:]
-	if len(value) > 0 && value[0] == ' ' {
-		value = value[1:]
-	}
-	return field, value
+	field, value, _ = bytes.Cut(line, []byte{':'})
+	return field, bytes.TrimPrefix(value, []byte{' '})
 }
 
 // join adds a data line; the first is not copied.

@@ -80,6 +80,7 @@ func roundTrip(t fataler, c wire.Codec, r *wire.Response, stream bool) (*wire.Re
 }
 
 func literalAnswers(t *testing.T, c wire.Codec, f Fixtures) {
+	t.Helper()
 	for _, a := range f.Answers {
 		t.Run(a.Why, func(t *testing.T) {
 			r := checkAnswer(t, c, a, a.Body)
@@ -128,6 +129,7 @@ func meaning(r *wire.Response) Want {
 			w.Reasoning += b.Text
 		case wire.KindToolCall:
 			w.Calls = append(w.Calls, Call{ID: b.ID, Name: b.Name, Args: string(b.Args), ArgsText: b.ArgsText})
+		default: // no words of its own
 		}
 	}
 	w.Calls = canonicalArgs(w.Calls)
@@ -159,6 +161,7 @@ func canonicalArgs(calls []Call) []Call {
 // encodeAgain: an answer without defects is written and read without loss, in
 // its own form and in the other.
 func encodeAgain(t *testing.T, c wire.Codec, a Answer, r *wire.Response) {
+	t.Helper()
 	if len(r.Problems) > 0 {
 		return
 	}
@@ -176,6 +179,7 @@ func encodeAgain(t *testing.T, c wire.Codec, a Answer, r *wire.Response) {
 
 // nextRequest sends the message back: its blocks survive unchanged.
 func nextRequest(t *testing.T, c wire.Codec, a Answer, r *wire.Response) {
+	t.Helper()
 	if len(r.Message.Blocks) == 0 {
 		return
 	}
@@ -203,6 +207,7 @@ func nextRequest(t *testing.T, c wire.Codec, a Answer, r *wire.Response) {
 
 // streamVariants: a stream means the same however its lines are written.
 func streamVariants(t *testing.T, c wire.Codec, a Answer) {
+	t.Helper()
 	var bare []string
 	for line := range strings.Lines(a.Body) {
 		if !strings.HasPrefix(line, "event:") {
@@ -224,6 +229,7 @@ func streamVariants(t *testing.T, c wire.Codec, a Answer) {
 // unreadable: what is no answer of the API at all is an error of class protocol,
 // or the provider's error when the status says so.
 func unreadable(t *testing.T, c wire.Codec) {
+	t.Helper()
 	bodies := []string{
 		"", "  \n", "{}", "[]", "null", `"text"`, "{", `{"unknown":1}`, "<html><body>Bad gateway</body></html>",
 		"data: <html>\n\n", ": only a comment\n\n", "data: {}\n\n", "\x1f\x8b\x08\x00",
@@ -244,6 +250,7 @@ func unreadable(t *testing.T, c wire.Codec) {
 
 // coverage: the fixtures show each defect at least once.
 func coverage(t *testing.T, f Fixtures) {
+	t.Helper()
 	missing := map[string]bool{}
 	need := func(what string, shown bool) {
 		if _, ok := missing[what]; !ok || shown {

@@ -8,6 +8,7 @@ import (
 
 // Bench measures a codec's four ways and the canonical text.
 func Bench(b *testing.B, c wire.Codec, path string, request, answer, stream []byte) {
+	b.Helper()
 	b.Run("DecodeRequest", func(b *testing.B) {
 		b.SetBytes(int64(len(request)))
 		b.ReportAllocs()
@@ -43,6 +44,7 @@ func Bench(b *testing.B, c wire.Codec, path string, request, answer, stream []by
 }
 
 func benchAnswer(b *testing.B, c wire.Codec, name string, body []byte) {
+	b.Helper()
 	b.Run("DecodeResponse"+name, func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()

@@ -12,6 +12,7 @@ import (
 // FuzzRequest is the body of a fuzz target: whatever can be read can be written
 // and then reads the same; whatever cannot is an error with a class.
 func FuzzRequest(t *testing.T, c wire.Codec, path string, body []byte) {
+	t.Helper()
 	r, err := c.DecodeRequest(path, body)
 	if err != nil {
 		if failure.Of(err) != failure.Protocol {
@@ -39,6 +40,7 @@ func FuzzRequest(t *testing.T, c wire.Codec, path string, body []byte) {
 
 // FuzzResponse is the body of a fuzz target for answers.
 func FuzzResponse(t *testing.T, c wire.Codec, body []byte) {
+	t.Helper()
 	for _, status := range []int{200, 500} {
 		r, err := c.DecodeResponse(status, "", body)
 		if err != nil {

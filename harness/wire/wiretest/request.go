@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,10 +61,11 @@ func decodeRequest(t *testing.T, c wire.Codec, q Request) (string, *wire.Request
 
 // literalRequests: decode → encode → decode is the identity.
 func literalRequests(t *testing.T, c wire.Codec, f Fixtures) {
+	t.Helper()
 	all := f.Requests
 	for _, groups := range [][][]Request{f.Same, f.Different} {
 		for _, g := range groups {
-			all = append(all[:len(all):len(all)], g...)
+			all = append(slices.Clip(all), g...)
 		}
 	}
 	for _, q := range all {
@@ -86,6 +88,7 @@ func literalRequests(t *testing.T, c wire.Codec, f Fixtures) {
 
 // meanings: equal Normal texts within the groups of Same, none in Different.
 func meanings(t *testing.T, c wire.Codec, f Fixtures) {
+	t.Helper()
 	normal := func(q Request) string {
 		_, r := decodeRequest(t, c, q)
 		return string(wire.Normal(nil, c, r))
