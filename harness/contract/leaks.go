@@ -90,5 +90,7 @@ var internalPatterns = []pattern{
 	{"", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|\bat [\w$.<>]+\([\w.]+:\d+\)|panic: `), "a stack trace"},
 	{"", regexp.MustCompile(`https?://(?:localhost|127\.\d|10\.\d|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w.-]+\.(?:internal|local|svc|lan|intranet)\b)[^\s"']*`), "an inner address"},
 	{"", regexp.MustCompile(`(?:^|[\s"'(=:])(?:/(?:home|root|usr|var|etc|opt|srv|tmp|app|Users|private)/[\w./-]+|[A-Z]:\\[\w\\.-]+)`), "an absolute path"},
-	{"", regexp.MustCompile(`(?i)\b(?:select .+ from|insert into|update \w+ set|delete from) `), "a database query"},
+	// In capitals the words are enough; in small letters they are also English.
+	{"", regexp.MustCompile(`\b(?:SELECT\s.+\sFROM|INSERT\sINTO|UPDATE\s\w+\sSET|DELETE\sFROM)\s`), "a database query"},
+	{"", regexp.MustCompile(`(?i)\b(?:select\s(?:\*|.+\sfrom\s.+\swhere\s)|insert\sinto\s\w+\s?\(|update\s\w+\sset\s\w+\s?=|delete\sfrom\s\w+\swhere\s)`), "a database query"},
 }

@@ -1,0 +1,207 @@
+package contract_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+func TestW8NothingLeaks(t *testing.T) {
+	shown := func(b wire.Block) contract.Evidence {
+		return evidence(asked(done("x"), user(text("q")), assistant(call("a", "f")), user(b)))
+	}
+	const place = "W8: request 1, messages/2/0: a tool result shows the model "
+	key := "sk-ant-" + "REDACTEDexampleexample0123"
+	check(t, "W8", []row{
+		{why: "nothing seen", state: contract.NotObservable},
+		{why: "a file tool may return paths and addresses", seen: shown(result("a", `{"files":["/home/u/a.txt","C:\\tmp"],"url":"http://localhost:8080/x","log":"goroutine 1 [running]"}`))},
+		{why: "an error may not: a path", seen: shown(failed("a", "open /home/u/a.txt: no such file")), want: []string{place + `an absolute path: " /home/u/a.txt"`}, part: failure.PartTool},
+		{why: "an error without a mark, by its form", seen: shown(result("a", `{"ok":false,"error":{"message":"open /etc/passwd"}}`)), want: []string{place + `an absolute path: " /etc/passwd"`}, part: failure.PartTool},
+		{why: "a stack trace of Go", seen: shown(failed("a", "panic: x\n\ngoroutine 7 [running]:")), want: []string{place + `a stack trace: "panic: "`}, part: failure.PartTool},
+		{why: "of Python", seen: shown(failed("a", "Traceback (most recent call last):\n  File")), want: []string{place + `a stack trace: "Traceback (most recent call last)"`}, part: failure.PartTool},
+		{why: "an inner address", seen: shown(failed("a", "GET http://10.1.2.3/users failed")), want: []string{place + `an inner address: "http://10.1.2.3/users"`}, part: failure.PartTool},
+		{why: "a query", seen: shown(failed("a", "near SELECT name FROM users")), want: []string{place + `a database query: "SELECT name FROM "`}, part: failure.PartTool},
+		{why: "a query in small letters", seen: shown(failed("a", "near select * from users")), want: []string{place + `a database query: "select *"`}, part: failure.PartTool},
+		{why: "a public address and a route are none", seen: shown(failed("a", "see https://docs.example.com/errors/42 and /v1/orders"))},
+		{why: "a sentence is no query", seen: shown(failed("a", "please update the address and select another day from the list, then delete it"))},
+		{why: "a key, in an error or not", seen: shown(result("a", "token "+key)), want: []string{place + "what looks like an API key"}, part: failure.PartTool},
+		{why: "a secret that we know", terms: contract.Terms{Secrets: []string{"hunter2-hunter2"}}, seen: shown(result("a", "pw=hunter2-hunter2")), want: []string{place + "a secret from the configuration"}, part: failure.PartTool},
+		{why: "a secret too short to tell from a word", terms: contract.Terms{Secrets: []string{"on"}}, seen: shown(result("a", "based on"))},
+		{
+			why: "shown first as a result, then as an error", part: failure.PartTool,
+			seen: evidence(asked(done("x"), assistant(call("a", "f")), user(result("a", "/etc/passwd")), assistant(call("b", "f")), user(failed("b", "/etc/passwd")))),
+			want: []string{`W8: request 1, messages/3/0: a tool result shows the model an absolute path: "/etc/passwd"`},
+		},
+	})
+}
+
+func TestW11TheHistoryOnlyGrows(t *testing.T) {
+	q, turn, back := user(text("q")), calling(call("a", "f")), user(result("a", "1"))
+	edited := evidence(asked(turn, q), asked(done("x"), q, assistant(call("a", "g")), back))
+	system := func(m *journal.ModelAttempt, s string) *journal.ModelAttempt {
+		m.Request.System = []wire.Block{text(s)}
+		return m
+	}
+	thought := wire.Block{Kind: wire.KindReasoning, Text: "hm", Raw: []byte(`{}`)}
+	check(t, "W11", []row{
+		{why: "nothing seen", state: contract.NotObservable},
+		{why: "it grows", seen: evidence(asked(turn, q), asked(done("x"), q, turn.Message, back))},
+		{why: "a turn that was changed", seen: edited, want: []string{"W11: request 2, messages/1: the history is not that of request 1 with its answer"}},
+		{why: "a turn that was left out", seen: evidence(asked(turn, q), asked(done("x"), q, user(text("and?")))), want: []string{"W11: request 2, messages/1: the history is not that of request 1 with its answer"}},
+		{why: "a compaction that was agreed", terms: contract.Terms{Compaction: true}, seen: edited},
+		{why: "a regenerate is the same request once more", seen: evidence(asked(turn, q), asked(done("x"), q, turn.Message, back), asked(done("y"), q, turn.Message, back))},
+		{why: "the whole task once more", seen: evidence(asked(turn, q), asked(done("x"), q, turn.Message, back), asked(turn, q), asked(done("x"), q, turn.Message, back))},
+		{why: "a retry", seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q))},
+		{why: "two conversations in turns", seen: evidence(asked(turn, q), asked(done("s"), user(text("other"))), asked(done("x"), q, turn.Message, back), asked(done("t"), user(text("other")), assistant(text("s")), user(text("more"))))},
+		{why: "the same words to a helper with another system text", seen: evidence(system(asked(turn, q), "main"), system(asked(done("s"), q, assistant(text("example")), q), "helper"))},
+		{why: "two answers to one question, both followed", seen: evidence(asked(done("a"), q), asked(done("b"), q), asked(done("x"), q, assistant(text("a")), user(text("1"))), asked(done("y"), q, assistant(text("b")), user(text("2"))))},
+		{why: "reasoning need not be sent back", seen: evidence(asked(calling(thought, call("a", "f")), q), asked(done("x"), q, assistant(call("a", "f")), back))},
+	})
+}
+
+// failedAt is an attempt that begins at a time, with what the answer asks to
+// wait.
+func failedAt(at time.Duration, status int, class failure.Class, wait time.Duration) *journal.ModelAttempt {
+	m := errored(status, class, user(text("q")))
+	m.At, m.RetryAfter = at, wait
+	return m
+}
+
+func TestW12Retries(t *testing.T) {
+	q := user(text("q"))
+	var many, reset []*journal.ModelAttempt
+	for range 45 {
+		many = append(many, errored(529, failure.Overloaded, q))
+	}
+	for range 3 {
+		m := asked(nil, q)
+		m.Class, m.Status = failure.Transport, 0
+		reset = append(reset, m)
+	}
+	bound := contract.Terms{ModelAttempts: 3, RetryAfterCap: time.Minute}
+	at := func(t time.Duration, m *journal.ModelAttempt) *journal.ModelAttempt { m.At = t; return m }
+	check(t, "W12", []row{
+		{why: "nothing seen", state: contract.NotObservable},
+		{why: "within the bound", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), errored(500, failure.ServerError, q), asked(done("x"), q))},
+		{why: "answers in between are other calls", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q), errored(529, failure.Overloaded, q), asked(done("x"), q), asked(done("x"), q), asked(done("x"), q))},
+		{why: "retries multiply: the SDK's by the loop's by the job's", terms: bound, seen: evidence(many...), want: []string{"W12: request 45: 45 attempts of one model call, the bound is 3"}},
+		{why: "one over", terms: contract.Terms{ModelAttempts: 2}, seen: evidence(reset...), want: []string{"W12: request 3: 3 attempts of one model call, the bound is 2"}},
+		{why: "what does not pass by itself", terms: bound, seen: evidence(errored(400, failure.ClientError, q), errored(401, failure.Unauthorized, q), asked(done("x"), q)), want: []string{
+			"W12: request 2: retried after client_error (status 400), which does not pass by itself",
+			"W12: request 3: retried after unauthorized (status 401), which does not pass by itself",
+		}},
+		{why: "a conflict does", terms: bound, seen: evidence(errored(409, failure.ClientError, q), asked(done("x"), q))},
+		{why: "as long as asked", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(21*time.Second, asked(done("x"), q)))},
+		{why: "too early", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
+		{why: "a wait of days is not to be obeyed", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q))), want: []string{"W12: request 2: waited 72h0m0s because the provider asked for it, the policy gives up at more than 1m0s"}},
+	})
+}
+
+func TestW13Policy(t *testing.T) {
+	reached := func(class failure.Class) contract.Evidence {
+		e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a", "f"))
+		e.Attempts[0].Class = class
+		return e
+	}
+	kept := reached(failure.ToolBlocked)
+	kept.Attempts[0].Reached = false
+	check(t, "W13", []row{
+		{why: "no seam", seen: evidence(asked(done("x"))), state: contract.NotObservable},
+		{why: "allowed", seen: reached(failure.None)},
+		{why: "blocked, and kept from the tool", terms: contract.Terms{Blocked: map[string]bool{"f": true}}, seen: kept},
+		{why: "blocked, and not kept from it", terms: contract.Terms{Blocked: map[string]bool{"f": true}}, seen: reached(failure.None), want: []string{"W13: f reached the tool in spite of the policy"}},
+		{why: "not approved, and not kept from it", seen: reached(failure.ToolNotApproved), want: []string{"W13: f reached the tool in spite of the policy"}},
+	})
+}
+
+func TestW14TheEnd(t *testing.T) {
+	open := evidence(asked(calling(call("a", "f")), user(text("q"))))
+	gaveUp := open
+	gaveUp.Ended = &journal.Ended{Class: failure.IterationCap}
+	unknown := open
+	unknown.Ended = nil
+	check(t, "W14", []row{
+		{why: "not known how it ended", seen: unknown, state: contract.NotObservable},
+		{why: "given up, and said so", seen: gaveUp, state: contract.NotApplicable},
+		{why: "on an answer", seen: evidence(asked(done("x")))},
+		{why: "on a call, as if it were done", seen: open, want: []string{"W14: request 1: the run ended as completed, and the model was waiting for the results of its calls"}},
+	})
+}
+
+func TestW15Repeats(t *testing.T) {
+	same := func(ended failure.Class, args ...string) contract.Evidence {
+		var m []*journal.ModelAttempt
+		for _, a := range args {
+			m = append(m, asked(calling(callWith("", "f", a))))
+		}
+		e := evidence(m...)
+		e.Ended = &journal.Ended{Class: ended}
+		return e
+	}
+	check(t, "W15", []row{
+		{why: "nothing seen", terms: contract.Terms{Repeats: 1}, state: contract.NotObservable},
+		{why: "no limit", seen: same("", `{}`, `{}`, `{}`)},
+		{why: "as often as allowed", terms: contract.Terms{Repeats: 2}, seen: same("", `{}`, `{}`)},
+		{why: "other arguments are another call", terms: contract.Terms{Repeats: 1}, seen: same("", `{"n":1}`, `{"n":2}`)},
+		{why: "another spelling is not; told once", terms: contract.Terms{Repeats: 2}, seen: same("", `{"a":1,"b":2}`, `{"b":2,"a":1}`, `{"a":1, "b":2}`, `{"a":1,"b":2}`), want: []string{"W15: request 3: f comes more than 2 times with the same arguments"}},
+		{why: "the loop noticed and gave up", terms: contract.Terms{Repeats: 2}, seen: same(failure.RepeatedCall, `{}`, `{}`, `{}`)},
+	})
+}
+
+func TestW16ToolChoice(t *testing.T) {
+	chose := func(c wire.ToolChoice, r *wire.Response) contract.Evidence {
+		m := asked(r, user(text("q")))
+		m.Request.ToolChoice = c
+		return evidence(m)
+	}
+	one, two := calling(call("a", "f")), calling(call("a", "f"), call("b", "f"))
+	cut := done("I wi")
+	cut.Stop = wire.StopTruncated
+	must := wire.ToolChoice{Mode: wire.ChoiceTool, Name: "f"}
+	rows := []row{
+		{why: "nothing seen", state: contract.NotObservable},
+		{why: "free", seen: chose(wire.ToolChoice{}, two)},
+		{why: "none, honoured", seen: chose(wire.ToolChoice{Mode: wire.ChoiceNone}, done("x"))},
+		{why: "none, and a call", seen: chose(wire.ToolChoice{Mode: wire.ChoiceNone}, one), want: []string{"W16: request 1: tool_choice none, and the model called f"}},
+		{why: "any, honoured", seen: chose(wire.ToolChoice{Mode: wire.ChoiceAny}, two)},
+		{why: "any, and only words", seen: chose(wire.ToolChoice{Mode: wire.ChoiceAny}, done("x")), want: []string{"W16: request 1: tool_choice any, and the model called nothing"}},
+		{why: "any, and no room left to call: that is the limit's doing", seen: chose(wire.ToolChoice{Mode: wire.ChoiceAny}, cut)},
+		{why: "a tool, honoured", seen: chose(must, one)},
+		{why: "a tool, and only words", seen: chose(must, done("x")), want: []string{"W16: request 1: tool_choice f, and the model called nothing"}},
+		{why: "a tool, and another", seen: chose(wire.ToolChoice{Mode: wire.ChoiceTool, Name: "g"}, one), want: []string{"W16: request 1: tool_choice g, and the model called another tool"}},
+		{why: "one at a time, honoured", seen: chose(wire.ToolChoice{Mode: wire.ChoiceAuto, NoParallel: true}, one)},
+		{why: "one at a time, and two", seen: chose(wire.ToolChoice{Mode: wire.ChoiceAuto, NoParallel: true}, two), want: []string{"W16: request 1: parallel calls are off, and the model made 2"}},
+	}
+	for i := range rows {
+		rows[i].part = failure.PartModel
+	}
+	check(t, "W16", rows)
+}
+
+// Breaches of all rules come in the order of the requests.
+func TestBreachesByRequest(t *testing.T) {
+	findings := contract.Check(contract.Terms{Iterations: 1}, evidence(
+		asked(calling(call("a", "f")), user(text("q"))),
+		asked(done("x"), user(text("q")), assistant(call("a", "f")), user(text("?"))),
+	))
+	last := 0
+	breaches := contract.Breaches(findings)
+	for _, b := range breaches {
+		if b.Request < last {
+			t.Errorf("%v comes late", b)
+		}
+		last = b.Request
+	}
+	if len(breaches) != 2 || len(findings) != 16 {
+		t.Errorf("%d findings with %v", len(findings), breaches)
+	}
+	for _, f := range findings {
+		if f.Title == "" {
+			t.Errorf("%s has no title", f.Rule)
+		}
+	}
+}
