@@ -39,10 +39,10 @@ func promptTexts(s *scenario.Scenario) []string {
 
 // hashDecls covers what the model is told of the tools.
 func hashDecls(decls []tool.Decl) string {
-	texts := make([]string, 0, 4*len(decls))
+	texts := make([]string, 0, 5*len(decls))
 	for i := range decls {
 		d := &decls[i]
-		texts = append(texts, d.Name, d.Description, string(d.Input), string(d.Extra))
+		texts = append(texts, d.Name, d.Description, string(d.Input), string(d.Extra), string(d.Provider))
 	}
 	return hashTexts(texts)
 }

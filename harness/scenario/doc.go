@@ -59,6 +59,11 @@
 //	    retry: {attempts: 3, backoff: 500ms}
 //	    approval: true
 //
+// A tool that the provider runs is passed on as it is declared there:
+//
+//   - name: web_search
+//     provider: {type: web_search_20250305, name: web_search, max_uses: 2}
+//
 // A scenario without tools has all of them; tools: [a, b] picks some by name,
 // and may hold declarations of its own among the names; tools: [] is none. A
 // tool that does not say effect: read counts as a write. Schemas are compiled

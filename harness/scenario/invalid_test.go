@@ -39,6 +39,7 @@ var invalid = []struct {
 	{"an opening message by two", valid + "opening: [{user: a, assistant: b}]\n", `5:11: "system", "developer", "user", "assistant" exclude each other; keep one`, true},
 	{"an opening message by somebody else", valid + "opening: [{tool: a}]\n", "5:11: one of \"system\", \"developer\", \"user\", \"assistant\" is missing\n" +
 		`5:12: unknown field "tool"; known here are system, developer, user, assistant`, true},
+	{"a provider's tool with what is the host's", valid + "tools: [{name: s, provider: {type: web_search}, timeout: 1s}]\n", `5:9: "provider", "timeout" exclude each other; keep one`, true},
 	{"task and turns", valid + "turns: [a]\n", `1:1: "task", "turns" exclude each other; keep one`, true},
 	{"model and models", valid + "models: [b]\n", `1:1: "model", "models" exclude each other; keep one`, true},
 	{"no model at all", minimal, `1:1: no model to run; say model, or default_models in retake.yaml`, false},

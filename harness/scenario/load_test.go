@@ -60,6 +60,7 @@ func TestLoadEveryField(t *testing.T) {
 				Approval: true, Extra: jsontext.Value(`{"strict":true}`),
 			},
 			{Name: "cancel_order", Input: order},
+			{Name: "web_search", Provider: jsontext.Value(`{"type":"web_search","filters":{"allowed_domains":["example.com"]}}`)},
 		},
 		ToolChoice: wire.ToolChoice{Mode: wire.ChoiceTool, Name: "create_order", NoParallel: true},
 		Guard:      []scenario.Block{{Tool: "cancel_order", Reason: "orders are cancelled by a person"}},

@@ -29,6 +29,7 @@ type declaration struct {
 	retry         tool.Retry
 	approval      bool
 	extra         *yamlwalk.Tree
+	provider      *yamlwalk.Tree
 }
 
 type key struct {
@@ -53,7 +54,9 @@ var toolFields = yamlwalk.Object[declaration]{
 		yamlwalk.F("retry", "How often a failed attempt is repeated; default not at all.", retryFields.Kind(), func(d *declaration) *tool.Retry { return &d.retry }),
 		yamlwalk.F("approval", "Asks a person before each call.", yamlwalk.Bool(), func(d *declaration) *bool { return &d.approval }),
 		yamlwalk.F("extra", "Further members of the declaration in the request.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.extra }),
+		yamlwalk.F("provider", "The declaration in the request of a tool that the provider runs, like {type: web_search_20250305, name: web_search}; nothing else but the name goes with it.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.provider }),
 	},
+	AtMostOne: providerAlone(),
 	Check: func(v yamlwalk.Value, d *declaration) {
 		if d.key == nil {
 			return
@@ -65,6 +68,15 @@ var toolFields = yamlwalk.Object[declaration]{
 			v.File().Failf(d.key.field.At, "the model is to fill %q, which is no property of input; declare it there, or say from: host", d.key.field.V)
 		}
 	},
+}
+
+// providerAlone keeps what the host would do from a tool that it does not run.
+func providerAlone() [][]string {
+	var out [][]string
+	for _, name := range []string{"description", "input", "output", "effect", "key", "timeout", "retry", "approval", "extra"} {
+		out = append(out, []string{"provider", name})
+	}
+	return out
 }
 
 var keyFields = yamlwalk.Object[key]{
@@ -129,6 +141,9 @@ func (b *builder) decl(d *declaration) tool.Decl {
 	}
 	if d.extra != nil {
 		out.Extra = d.extra.JSON
+	}
+	if d.provider != nil {
+		out.Provider = d.provider.JSON
 	}
 	return out
 }

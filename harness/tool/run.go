@@ -50,7 +50,7 @@ func (p *Pending) again(res Result, outcome journal.Outcome, policy Retry) bool 
 
 // check returns the error for a call that must not reach the tool.
 func (p *Pending) check(ctx context.Context) (*Error, error) {
-	if p.spec == nil {
+	if p.spec == nil || p.spec.Decl.Provider != nil {
 		return &Error{Code: CodeUnknownTool, Class: failure.UnknownTool, Message: fmt.Sprintf(
 			"there is no tool %q; the tools are: %s", p.call.Tool, strings.Join(p.box.names(), ", "))}, nil
 	}

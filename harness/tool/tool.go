@@ -61,6 +61,10 @@ type Decl struct {
 	Approval bool
 	// Extra are further members of the declaration on the wire (strict, …).
 	Extra jsontext.Value
+	// Provider is the whole declaration on the wire of a tool that the provider
+	// runs (a web search); nil for the host's own. The model's client cannot call
+	// it.
+	Provider jsontext.Value
 }
 
 // Writes tells whether calls count as effects: all but declared reads do.
