@@ -66,7 +66,9 @@ func request(env *harness.Env) *wire.Request {
 	decls := env.Tools.Decls()
 	for i := range decls {
 		d := &decls[i]
-		req.Tools = append(req.Tools, wire.Tool{Name: d.Name, Description: d.Description, Schema: d.Input, Extra: d.Extra})
+		req.Tools = append(req.Tools, wire.Tool{
+			Name: d.Name, Description: d.Description, Schema: d.Input, Extra: d.Extra, Raw: d.Provider,
+		})
 	}
 	var system []wire.Block
 	for _, text := range s.System {

@@ -104,6 +104,7 @@ type writtenTool struct {
 	Description string         `json:"description,omitzero"`
 	Input       jsontext.Value `json:"input,omitzero"`
 	Extra       jsontext.Value `json:"extra,omitzero"`
+	Provider    jsontext.Value `json:"provider,omitzero"`
 }
 
 // write says as a scenario file what it takes to lead the conversation again:
@@ -123,10 +124,7 @@ func (c *conversation) write(ignore []string) (*written, error) {
 		w.System = append(w.System, literal(b.Text))
 	}
 	for _, t := range first.Tools {
-		if t.Raw != nil {
-			return nil, fmt.Errorf("tool %q is run by the provider", t.Name)
-		}
-		w.Tools = append(w.Tools, writtenTool{t.Name, t.Description, t.Schema, t.Extra})
+		w.Tools = append(w.Tools, writtenTool{t.Name, t.Description, t.Schema, t.Extra, t.Raw})
 	}
 	last := len(first.Messages) - 1
 	for i := range first.Messages[:last] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-harness/retake/harness"
@@ -61,6 +62,32 @@ func TestInterruptedRun(t *testing.T) {
 		got := r.run(ctx, api, false, r.turns)
 		if got.Verdict != harness.NotRun || len(got.Failures) != 1 || got.Failures[0].Class != failure.Interrupted {
 			t.Errorf("%s: want not_run with one failure of class interrupted, got %s %v\n%s", api, got.Verdict, got.Failures, got.Transcript)
+		}
+	}
+}
+
+// A tool that the provider runs is declared as it is, and is nobody's to call.
+func TestProviderTool(t *testing.T) {
+	for _, tc := range []struct {
+		api  wire.API
+		decl string
+	}{
+		{wire.AnthropicMessages, `{"type":"web_search_20250305","name":"search"}`},
+		{wire.OpenAIChat, `{"type":"web_search","name":"search"}`},
+		{wire.OpenAIResponses, `{"type":"web_search"}`},
+		{wire.GeminiGenerate, `{"googleSearch":{}}`},
+	} {
+		r := row{
+			why: string(tc.api), turns: []script.Turn{calls(script.Call{Name: "search", Args: `{}`}), done}, told: tool.CodeUnknownTool,
+			edit: func(s *scenario.Scenario, _ *harness.Params) {
+				s.Tools = append(s.Tools, tool.Decl{Name: "search", Provider: jsontext.Value(tc.decl)})
+			},
+		}
+		got := r.run(t.Context(), tc.api, false, r.turns)
+		r.check(t, got)
+		sent := got.Models[0].Request.Tools
+		if len(sent) != 2 || string(sent[1].Raw) != tc.decl {
+			t.Errorf("%s: want a second tool that is %s, got %+v", tc.api, tc.decl, sent)
 		}
 	}
 }
