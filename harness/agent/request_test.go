@@ -78,7 +78,7 @@ func TestProviderTool(t *testing.T) {
 		{wire.GeminiGenerate, `{"googleSearch":{}}`},
 	} {
 		r := row{
-			why: string(tc.api), turns: []script.Turn{calls(script.Call{Name: "search", Args: `{}`}), done}, told: tool.CodeUnknownTool,
+			why: string(tc.api), turns: []script.Turn{calls(script.Call{Name: "search", Args: `{}`}), done}, told: "the tools are: look\"",
 			edit: func(s *scenario.Scenario, _ *harness.Params) {
 				s.Tools = append(s.Tools, tool.Decl{Name: "search", Provider: jsontext.Value(tc.decl)})
 			},

@@ -71,9 +71,11 @@ func (p *Pending) check(ctx context.Context) (*Error, error) {
 }
 
 func (b *Box) names() []string {
-	out := make([]string, len(b.specs))
+	out := make([]string, 0, len(b.specs))
 	for i := range b.specs {
-		out[i] = b.specs[i].Decl.Name
+		if d := &b.specs[i].Decl; d.Provider == nil {
+			out = append(out, d.Name)
+		}
 	}
 	return out
 }
