@@ -34,7 +34,11 @@ func Anthropic(ctx context.Context, a Answer) Turn {
 }
 
 func anthropicTurn(m *anthropic.Message) Turn {
-	t := Turn{Stop: string(m.StopReason), Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens, CacheRead: m.Usage.CacheReadInputTokens}
+	u := m.Usage
+	t := Turn{
+		Stop: string(m.StopReason), Input: u.InputTokens, Output: u.OutputTokens,
+		CacheRead: u.CacheReadInputTokens, CacheWrite: u.CacheCreationInputTokens, Reasoning: u.OutputTokensDetails.ThinkingTokens,
+	}
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":

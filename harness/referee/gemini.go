@@ -40,6 +40,7 @@ func Gemini(ctx context.Context, a Answer) Turn {
 func addGemini(t *Turn, r *genai.GenerateContentResponse) {
 	if u := r.UsageMetadata; u != nil {
 		t.Input, t.Output, t.CacheRead = int64(u.PromptTokenCount), int64(u.CandidatesTokenCount), int64(u.CachedContentTokenCount)
+		t.Reasoning = int64(u.ThoughtsTokenCount)
 	}
 	if len(r.Candidates) == 0 {
 		return

@@ -35,7 +35,11 @@ func OpenAIChat(ctx context.Context, a Answer) Turn {
 }
 
 func chatTurn(r *openai.ChatCompletion) Turn {
-	t := Turn{Input: r.Usage.PromptTokens, Output: r.Usage.CompletionTokens, CacheRead: r.Usage.PromptTokensDetails.CachedTokens}
+	u := r.Usage
+	t := Turn{
+		Input: u.PromptTokens, Output: u.CompletionTokens,
+		CacheRead: u.PromptTokensDetails.CachedTokens, Reasoning: u.CompletionTokensDetails.ReasoningTokens,
+	}
 	if len(r.Choices) == 0 {
 		return t
 	}

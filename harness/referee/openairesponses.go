@@ -43,7 +43,11 @@ func OpenAIResponses(ctx context.Context, a Answer) Turn {
 }
 
 func responsesTurn(r *responses.Response) Turn {
-	t := Turn{Stop: string(r.Status), Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens, CacheRead: r.Usage.InputTokensDetails.CachedTokens}
+	u := r.Usage
+	t := Turn{
+		Stop: string(r.Status), Input: u.InputTokens, Output: u.OutputTokens,
+		CacheRead: u.InputTokensDetails.CachedTokens, Reasoning: u.OutputTokensDetails.ReasoningTokens,
+	}
 	if r.IncompleteDetails.Reason != "" {
 		t.Stop += ":" + string(r.IncompleteDetails.Reason)
 	}

@@ -29,8 +29,8 @@ type Turn struct {
 	Calls []Call
 	Stop  string // the provider's word
 	// The provider's own figures, 0 for what was not reported.
-	Input, Output, CacheRead int64
-	Failed                   bool // an error came out of it, of any kind
+	Input, Output, CacheRead, CacheWrite, Reasoning int64
+	Failed                                          bool // an error came out of it, of any kind
 }
 
 // Call is one tool call.
@@ -75,7 +75,8 @@ func Codec(c wire.Codec, a Answer) Turn {
 	if len(r.RawStop) > 0 {
 		t.Stop = r.RawStop[0]
 	}
-	t.Input, t.Output, t.CacheRead = figure(r.Reported.Input), figure(r.Reported.Output), figure(r.Reported.CacheRead)
+	u := r.Reported
+	t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning = figure(u.Input), figure(u.Output), figure(u.CacheRead), figure(u.CacheWrite), figure(u.Reasoning)
 	return t
 }
 
