@@ -146,13 +146,7 @@ func mergeable(b *wire.Block) bool {
 	case wire.KindText:
 		return b.Extra == nil && b.Raw == nil
 	case wire.KindReasoning:
-		n := 0
-		c := rawjson.New(b.Raw)
-		for c.Object(); c.More(); n++ {
-			c.Name()
-			c.Value()
-		}
-		return n == 2 // text and thought
+		return rawjson.Size(b.Raw) == 2 // text and thought
 	default:
 		return false
 	}

@@ -96,12 +96,12 @@ func Value(n *int64) int64 {
 // member "error", an object or a text. A code that is a number is told as a
 // status is, http_400.
 func InBody(status int, v jsontext.Value) *wire.APIError {
-	inner := Get(v, "error")
+	inner := rawjson.Get(v, "error")
 	if !IsObject(inner) && (!IsString(inner) || IsEmpty(inner)) {
 		return nil
 	}
 	e := wire.ReadError(status, inner)
-	if n := Int(Get(inner, "code")); n != nil && e.Type == "http_"+strconv.Itoa(status) {
+	if n := Int(rawjson.Get(inner, "code")); n != nil && e.Type == "http_"+strconv.Itoa(status) {
 		e.Type = "http_" + strconv.FormatInt(*n, 10)
 	}
 	return e

@@ -4,20 +4,9 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-// AppendString appends s as a JSON string. Broken UTF-8 becomes U+FFFD.
-func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
-			dst, _ = jsontext.AppendQuote(dst, s)
-			return dst
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
-}
+	"github.com/retake-harness/retake/harness/wire/rawjson"
+)
 
 // Writer appends JSON objects and arrays. It puts the commas where they belong;
 // what is put between them is the caller's affair.
@@ -54,7 +43,7 @@ func (w *Writer) Name(name string) {
 // Text writes a member whose value is a string.
 func (w *Writer) Text(name, value string) {
 	w.Name(name)
-	w.B = AppendString(w.B, value)
+	w.B = rawjson.Quote(w.B, value)
 }
 
 // Int writes a member whose value is a number.
@@ -72,7 +61,7 @@ func (w *Writer) Bool(name string, value bool) {
 // Value writes a member whose value is JSON already.
 func (w *Writer) Value(name string, value jsontext.Value) {
 	w.comma()
-	w.B = AppendString(w.B, name)
+	w.B = rawjson.Quote(w.B, name)
 	w.B = append(w.B, ':')
 	w.B = append(w.B, value...)
 }
@@ -90,18 +79,15 @@ func (w *Writer) Splice(object jsontext.Value, skip ...string) {
 		return
 	}
 members:
-	for o := Members(object); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(object); o.More(); {
+		name, value := o.Member()
 		for _, s := range skip {
 			if string(name) == s {
 				continue members
 			}
 		}
 		w.comma()
-		w.B = AppendString(w.B, name)
+		w.B = rawjson.Quote(w.B, name)
 		w.B = append(w.B, ':')
 		w.B = append(w.B, value...)
 	}
@@ -132,11 +118,8 @@ func (e *Extra) Object() jsontext.Value {
 func Without(object jsontext.Value, drop func(name string, value jsontext.Value) bool) jsontext.Value {
 	var kept Extra
 	dropped := false
-	for o := Members(object); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(object); o.More(); {
+		name, value := o.Member()
 		if drop(string(name), value) {
 			dropped = true
 			continue

@@ -20,9 +20,9 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
 	"github.com/retake-harness/retake/harness/wire"
-	"github.com/retake-harness/retake/harness/wire/openai"
 	"github.com/retake-harness/retake/harness/wire/openaichat"
 	"github.com/retake-harness/retake/harness/wire/openairesponses"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // facts is what the corpus' oracle says of one file.
@@ -336,7 +336,7 @@ func normal(c factsCall) outcome {
 		o.Model = *c.Model
 	}
 	for _, word := range c.Stop {
-		o.Stop = append(o.Stop, openai.TextOf(word))
+		o.Stop = append(o.Stop, rawjson.TextOf(word))
 	}
 	for _, tool := range c.Tools {
 		id := ""

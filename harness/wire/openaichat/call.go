@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // requestCall reads an element of tool_calls that a request repeats: what is
@@ -43,14 +44,11 @@ type callText struct {
 func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, plain bool) {
 	b.Kind, plain = wire.KindToolCall, openai.IsObject(v)
 	var extra openai.Extra
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "id":
-			b.ID = openai.TextOf(value)
+			b.ID = rawjson.TextOf(value)
 			plain = plain && openai.IsString(value)
 		case "type":
 			plain = plain && string(value) == `"function"`
@@ -58,7 +56,7 @@ func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, p
 			plain = readFunction(&b, &text, value) && plain
 		case "custom":
 			text.custom, plain = true, false
-			b.Name, text.text = openai.TextOf(openai.Get(value, "name")), openai.TextOf(openai.Get(value, "input"))
+			b.Name, text.text = rawjson.TextOf(rawjson.Get(value, "name")), rawjson.TextOf(rawjson.Get(value, "input"))
 		case "index":
 			if positional {
 				continue
@@ -75,17 +73,14 @@ func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, p
 // readFunction reads {"name":…,"arguments":"…"}; false when it is not just that.
 func readFunction(b *wire.Block, text *callText, v jsontext.Value) (plain bool) {
 	plain = openai.IsObject(v)
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return plain
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "name":
-			b.Name = openai.TextOf(value)
+			b.Name = rawjson.TextOf(value)
 			plain = plain && openai.IsString(value)
 		case "arguments":
-			s, isText := openai.Text(value)
+			s, isText := rawjson.Text(value)
 			text.text = s
 			if openai.IsObject(value) {
 				text.object = value
@@ -95,6 +90,7 @@ func readFunction(b *wire.Block, text *callText, v jsontext.Value) (plain bool) 
 			plain = false
 		}
 	}
+	return plain
 }
 
 // legacyCall reads the function_call of a message.
@@ -114,7 +110,7 @@ func legacyRaw(call jsontext.Value) jsontext.Value {
 }
 
 // isLegacy tells a legacy call by its Raw.
-func isLegacy(b *wire.Block) bool { return openai.Get(b.Raw, "function_call") != nil }
+func isLegacy(b *wire.Block) bool { return rawjson.Get(b.Raw, "function_call") != nil }
 
 // isReasoning tells whether a message's member is a server's reasoning:
 // DeepSeek, xAI, Z.ai, Alibaba, vLLM (reasoning_content), Groq (reasoning),
@@ -134,17 +130,15 @@ func thought(before string, v jsontext.Value) string {
 	if before != "" {
 		return before
 	}
-	if s, ok := openai.Text(v); ok {
+	if s, ok := rawjson.Text(v); ok {
 		return s
 	}
 	var out []byte
-	for a := openai.Elements(v); ; {
-		part, ok := a.Next()
-		if !ok {
-			return string(out)
-		}
+	for a := rawjson.InArray(v); a.More(); {
+		part := a.Value()
 		for _, name := range [...]string{"text", "summary", "thinking"} {
-			out = append(out, openai.TextOf(openai.Get(part, name))...)
+			out = append(out, rawjson.TextOf(rawjson.Get(part, name))...)
 		}
 	}
+	return string(out)
 }

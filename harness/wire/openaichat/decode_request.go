@@ -36,7 +36,7 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 func member(r *wire.Request, name []byte, value jsontext.Value) (held bool) {
 	switch string(name) {
 	case "model":
-		r.Model = openai.TextOf(value)
+		r.Model = rawjson.TextOf(value)
 		return r.Model != ""
 	case "tools":
 		r.Tools = decodeTools(value)
@@ -134,7 +134,7 @@ func role(v jsontext.Value) string {
 	case `"tool"`:
 		return "tool"
 	}
-	return openai.TextOf(v)
+	return rawjson.TextOf(v)
 }
 
 func (m *rawMessage) isResult() bool { return m.role == "tool" || m.role == "function" }
@@ -153,7 +153,7 @@ func (m *rawMessage) result() wire.Block {
 
 // take is the text of a member; what is no text is kept as it is.
 func (m *rawMessage) take(name string, v jsontext.Value) string {
-	s := openai.TextOf(v)
+	s := rawjson.TextOf(v)
 	if s == "" && v != nil {
 		m.extra.Add(name, v)
 	}
@@ -168,11 +168,8 @@ func (m *rawMessage) leftovers() {
 		}
 	}
 	if o := m.reasoning.Object(); o != nil {
-		for w := openai.Members(o); ; {
-			name, value, ok := w.Next()
-			if !ok {
-				break
-			}
+		for w := rawjson.InObject(o); w.More(); {
+			name, value := w.Member()
 			m.extra.Add(string(name), value)
 		}
 	}
@@ -217,18 +214,15 @@ func (m *rawMessage) turn() []wire.Block {
 		m.extra.Add("tool_calls", calls)
 		return out
 	}
-	for a := openai.Elements(calls); ; {
-		v, ok := a.Next()
-		if !ok {
-			return out
-		}
-		out = append(out, requestCall(v))
+	for a := rawjson.InArray(calls); a.More(); {
+		out = append(out, requestCall(a.Value()))
 	}
+	return out
 }
 
 // parts are the content. What is neither text nor a list of parts is kept.
 func (m *rawMessage) parts() []wire.Block {
-	if s, ok := openai.Text(m.content); ok {
+	if s, ok := rawjson.Text(m.content); ok {
 		return []wire.Block{{Kind: wire.KindText, Text: s}}
 	}
 	if m.content != nil && (!openai.IsArray(m.content) || openai.IsEmpty(m.content)) {
@@ -243,27 +237,24 @@ func decodeParts(v jsontext.Value) []wire.Block {
 		return nil
 	}
 	var out []wire.Block
-	for a := openai.Elements(v); ; {
-		part, ok := a.Next()
-		if !ok {
-			return out
-		}
-		out = append(out, decodePart(part))
+	for a := rawjson.InArray(v); a.More(); {
+		out = append(out, decodePart(a.Value()))
 	}
+	return out
 }
 
 func decodePart(v jsontext.Value) wire.Block {
-	switch kind := openai.Get(v, "type"); string(kind) {
+	switch kind := rawjson.Get(v, "type"); string(kind) {
 	case `"text"`:
 		if b, ok := textPart(v); ok {
 			return b
 		}
 	case `"refusal"`:
-		if s, ok := openai.Text(openai.Get(v, "refusal")); ok {
+		if s, ok := rawjson.Text(rawjson.Get(v, "refusal")); ok {
 			return wire.Block{Kind: wire.KindRefusal, Text: s, Raw: v}
 		}
 	case `"thinking"`:
-		return wire.Block{Kind: wire.KindReasoning, Text: thought("", openai.Get(v, "thinking")), Raw: v}
+		return wire.Block{Kind: wire.KindReasoning, Text: thought("", rawjson.Get(v, "thinking")), Raw: v}
 	}
 	return wire.Block{Kind: wire.KindOpaque, Raw: v}
 }
@@ -271,16 +262,15 @@ func decodePart(v jsontext.Value) wire.Block {
 func textPart(v jsontext.Value) (b wire.Block, ok bool) {
 	var extra openai.Extra
 	b.Kind = wire.KindText
-	for o := openai.Members(v); ; {
-		name, value, more := o.Next()
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch {
-		case !more:
-			b.Extra = extra.Object()
-			return b, ok
 		case string(name) == "text":
-			b.Text, ok = openai.Text(value)
+			b.Text, ok = rawjson.Text(value)
 		case string(name) != "type":
 			extra.Add(string(name), value)
 		}
 	}
+	b.Extra = extra.Object()
+	return b, ok
 }

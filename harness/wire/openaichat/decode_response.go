@@ -33,11 +33,8 @@ func decodeJSON(status int, body []byte) (*wire.Response, error) {
 	}
 	r := &wire.Response{Complete: true}
 	var a answer
-	for o := openai.Members(body); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(body); o.More(); {
+		name, value := o.Member()
 		a.member(r, string(name), value)
 	}
 	r.Err = openai.InBody(status, body)
@@ -72,9 +69,9 @@ func (a *answer) member(r *wire.Response, name string, v jsontext.Value) {
 		}
 	case openai.IsNull(v), name == "object", name == "error":
 	case name == "id":
-		r.ID = openai.TextOf(v)
+		r.ID = rawjson.TextOf(v)
 	case name == "model":
-		r.Model = openai.TextOf(v)
+		r.Model = rawjson.TextOf(v)
 	case name == "usage":
 		a.usage = v
 	default:
@@ -90,13 +87,10 @@ type indexed struct {
 // inOrder are the choices by their index; one without has its place's.
 func inOrder(choices jsontext.Value) []indexed {
 	out := make([]indexed, 0, 1)
-	for a := openai.Elements(choices); ; {
-		v, ok := a.Next()
-		if !ok {
-			break
-		}
+	for a := rawjson.InArray(choices); a.More(); {
+		v := a.Value()
 		c := indexed{int64(len(out)), v}
-		if n := openai.Int(openai.Get(v, "index")); n != nil {
+		if n := openai.Int(rawjson.Get(v, "index")); n != nil {
 			c.index = *n
 		}
 		out = append(out, c)
@@ -109,15 +103,12 @@ func inOrder(choices jsontext.Value) []indexed {
 func (a *answer) choose(r *wire.Response, status int) {
 	r.Message.Role = wire.RoleAssistant
 	for i, c := range inOrder(a.choices) {
-		for o := openai.Members(c.value); ; {
-			name, value, ok := o.Next()
-			if !ok {
-				break
-			}
+		for o := rawjson.InObject(c.value); o.More(); {
+			name, value := o.Member()
 			switch s := string(name); {
 			case openai.IsNull(value), s == "index":
 			case s == "finish_reason":
-				r.RawStop = append(r.RawStop, openai.TextOf(value))
+				r.RawStop = append(r.RawStop, rawjson.TextOf(value))
 			case i > 0:
 			case s == "message":
 				a.turn(r, value)
@@ -144,12 +135,12 @@ func (a *answer) turn(r *wire.Response, v jsontext.Value) {
 	if raw := m.reasoning.Object(); raw != nil {
 		blocks = append(blocks, wire.Block{Kind: wire.KindReasoning, Text: m.thought, Raw: raw})
 	}
-	if s, ok := openai.Text(m.content); ok && s != "" {
+	if s, ok := rawjson.Text(m.content); ok && s != "" {
 		blocks = append(blocks, wire.Block{Kind: wire.KindText, Text: s})
 	} else if openai.IsArray(m.content) {
 		blocks = append(blocks, decodeParts(m.content)...)
 	}
-	if s := openai.TextOf(m.refusal); s != "" {
+	if s := rawjson.TextOf(m.refusal); s != "" {
 		blocks = append(blocks, wire.Block{Kind: wire.KindRefusal, Text: s})
 	}
 	if openai.IsObject(m.call) {
@@ -159,11 +150,8 @@ func (a *answer) turn(r *wire.Response, v jsontext.Value) {
 		b.Raw = legacyRaw(m.call)
 		blocks, a.texts = append(blocks, b), append(a.texts, text)
 	}
-	for c := openai.Elements(m.calls); ; {
-		v, ok := c.Next()
-		if !ok {
-			break
-		}
+	for c := rawjson.InArray(m.calls); c.More(); {
+		v := c.Value()
 		b, text, plain := readCall(v, true)
 		if !plain {
 			b.Raw = v
@@ -175,11 +163,8 @@ func (a *answer) turn(r *wire.Response, v jsontext.Value) {
 }
 
 func (a *answer) messageExtra(m *rawMessage) {
-	for o := openai.Members(m.extra.Object()); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(m.extra.Object()); o.More(); {
+		name, value := o.Member()
 		if !openai.IsNull(value) {
 			a.message.Add(string(name), value)
 		}
@@ -261,18 +246,15 @@ func stopped(r *wire.Response) wire.Stop {
 // count reads the usage object; Groq's streams have it within x_groq.
 func count(r *wire.Response, usage jsontext.Value) {
 	if !openai.IsObject(usage) {
-		usage = openai.Get(openai.Get(r.Extra, "x_groq"), "usage")
+		usage = rawjson.Get(rawjson.Get(r.Extra, "x_groq"), "usage")
 	}
 	if !openai.IsObject(usage) {
 		return
 	}
 	r.RawUsage = usage
 	var total *int64
-	for o := openai.Members(usage); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(usage); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "prompt_tokens":
 			r.Reported.Input = openai.Int(value)
@@ -281,12 +263,12 @@ func count(r *wire.Response, usage jsontext.Value) {
 		case "total_tokens":
 			total = openai.Int(value)
 		case "prompt_tokens_details":
-			r.Reported.CacheRead = openai.Int(openai.Get(value, "cached_tokens"))
-			r.Reported.CacheWrite = openai.Int(openai.Get(value, "cache_write_tokens"))
+			r.Reported.CacheRead = openai.Int(rawjson.Get(value, "cached_tokens"))
+			r.Reported.CacheWrite = openai.Int(rawjson.Get(value, "cache_write_tokens"))
 		case "cache_creation_input_tokens": // gateways before Anthropic
 			r.Reported.CacheWrite = openai.Int(value)
 		case "completion_tokens_details":
-			r.Reported.Reasoning = openai.Int(openai.Get(value, "reasoning_tokens"))
+			r.Reported.Reasoning = openai.Int(rawjson.Get(value, "reasoning_tokens"))
 		}
 	}
 	r.Usage = openai.Neutral(r.Reported, apart(&r.Reported, total))

@@ -4,6 +4,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // EncodeRequest appends the request's body. A block in a message whose role
@@ -90,7 +91,7 @@ func encodeResult(w *openai.Writer, b *wire.Block) {
 		return
 	}
 	w.Open('{')
-	if b.Extra == nil || openai.Get(b.Extra, "role") == nil {
+	if b.Extra == nil || rawjson.Get(b.Extra, "role") == nil {
 		w.Text("role", "tool")
 	}
 	if b.ID != "" {
@@ -119,7 +120,7 @@ func inContent(b *wire.Block) bool {
 }
 
 // isPart tells a reasoning part of the content from members of the message.
-func isPart(b *wire.Block) bool { return openai.Get(b.Raw, "type") != nil }
+func isPart(b *wire.Block) bool { return rawjson.Get(b.Raw, "type") != nil }
 
 // encodeContent writes the member "content": one plain text as a string, else
 // parts; nothing when no block is content.
@@ -135,7 +136,7 @@ func encodeContent(w *openai.Writer, blocks []wire.Block) {
 	}
 	w.Name("content")
 	if b := &blocks[last]; n == 1 && b.Kind == wire.KindText && b.Raw == nil && b.Extra == nil {
-		w.B = openai.AppendString(w.B, b.Text)
+		w.B = rawjson.Quote(w.B, b.Text)
 		return
 	}
 	w.Begin('[')
@@ -214,9 +215,9 @@ func encodeCall(w *openai.Writer, b *wire.Block, index int) {
 	w.Text("name", b.Name)
 	w.Name("arguments")
 	if b.Args != nil {
-		w.B = openai.AppendString(w.B, b.Args)
+		w.B = rawjson.Quote(w.B, b.Args)
 	} else {
-		w.B = openai.AppendString(w.B, b.ArgsText)
+		w.B = rawjson.Quote(w.B, b.ArgsText)
 	}
 	w.Close('}')
 	w.Splice(b.Extra)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -31,10 +32,10 @@ func (Codec) EncodeResponse(dst []byte, r *wire.Response, stream bool) ([]byte, 
 		w.Value("content", jsontext.Value("null"))
 	}
 	encodeTurn(&w, r.Message.Blocks)
-	w.Splice(openai.Get(r.Extra, ofMessage))
+	w.Splice(rawjson.Get(r.Extra, ofMessage))
 	w.Close('}')
 	stopMember(&w, r, 0)
-	w.Splice(openai.Get(r.Extra, ofChoice))
+	w.Splice(rawjson.Get(r.Extra, ofChoice))
 	w.Close('}')
 	for i := 1; i < choices(r); i++ {
 		w.Open('{')
@@ -160,7 +161,7 @@ func encodeStream(dst []byte, r *wire.Response) []byte {
 	c := chunks{r: r, out: dst}
 	c.delta(func(w *openai.Writer) {
 		w.Text("role", string(wire.RoleAssistant))
-		w.Splice(openai.Get(r.Extra, ofMessage))
+		w.Splice(rawjson.Get(r.Extra, ofMessage))
 	})
 	c.blocks()
 	for i := range choices(r) {
@@ -251,7 +252,7 @@ func (c *chunks) call(b *wire.Block, index int) {
 
 // stop writes the chunk that ends a choice; none when no stop arrived.
 func (c *chunks) stop(choice int) {
-	extra := openai.Get(c.r.Extra, ofChoice)
+	extra := rawjson.Get(c.r.Extra, ofChoice)
 	if rawStop(c.r, choice) == "" && (choice > 0 || extra == nil) {
 		return
 	}

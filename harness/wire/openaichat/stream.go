@@ -75,17 +75,14 @@ func short(data []byte) string {
 }
 
 func (s *stream) chunk(event string, data jsontext.Value) {
-	for o := openai.Members(data); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(data); o.More(); {
+		name, value := o.Member()
 		switch n := string(name); {
 		case openai.IsNull(value), n == "object":
 		case n == "id" && s.r.ID == "":
-			s.r.ID = openai.TextOf(value)
+			s.r.ID = rawjson.TextOf(value)
 		case n == "model" && s.r.Model == "":
-			s.r.Model = openai.TextOf(value)
+			s.r.Model = rawjson.TextOf(value)
 		case n == "id", n == "model":
 		case n == "usage":
 			s.usage, s.known = value, true
@@ -111,25 +108,19 @@ func (s *stream) fail(err *wire.APIError) {
 }
 
 func (s *stream) choicesOf(v jsontext.Value) {
-	for a := openai.Elements(v); ; {
-		c, ok := a.Next()
-		if !ok {
-			return
-		}
+	for a := rawjson.InArray(v); a.More(); {
+		c := a.Value()
 		index := int64(0)
-		if n := openai.Int(openai.Get(c, "index")); n != nil {
+		if n := openai.Int(rawjson.Get(c, "index")); n != nil {
 			index = *n
 		}
 		s.several = s.several || index != 0
-		for o := openai.Members(c); ; {
-			name, value, ok := o.Next()
-			if !ok {
-				break
-			}
+		for o := rawjson.InObject(c); o.More(); {
+			name, value := o.Member()
 			switch n := string(name); {
 			case openai.IsNull(value), n == "index":
 			case n == "finish_reason":
-				s.stop(index, openai.TextOf(value))
+				s.stop(index, rawjson.TextOf(value))
 			case index != 0:
 			case n == "delta", n == "message": // some servers end with a whole message
 				s.delta(value)
@@ -157,24 +148,17 @@ func (s *stream) stop(index int64, reason string) {
 }
 
 func (s *stream) delta(v jsontext.Value) {
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch n := string(name); {
 		case openai.IsNull(value), n == "role":
 		case n == "content":
 			s.content(value)
 		case n == "refusal":
-			s.refusal = append(s.refusal, openai.TextOf(value)...)
+			s.refusal = append(s.refusal, rawjson.TextOf(value)...)
 		case n == "tool_calls":
-			for a := openai.Elements(value); ; {
-				c, ok := a.Next()
-				if !ok {
-					break
-				}
-				s.call(c)
+			for a := rawjson.InArray(value); a.More(); {
+				s.call(a.Value())
 			}
 		case n == "function_call":
 			if s.legacy == nil {

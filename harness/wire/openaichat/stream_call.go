@@ -24,27 +24,24 @@ func (s *stream) call(v jsontext.Value) {
 		return
 	}
 	index := int64(-1)
-	if n := openai.Int(openai.Get(v, "index")); n != nil {
+	if n := openai.Int(rawjson.Get(v, "index")); n != nil {
 		index = *n
 	}
-	id := openai.TextOf(openai.Get(v, "id"))
-	function := openai.Get(v, "function")
-	c := s.find(index, id, openai.TextOf(openai.Get(function, "name")))
+	id := rawjson.TextOf(rawjson.Get(v, "id"))
+	function := rawjson.Get(v, "function")
+	c := s.find(index, id, rawjson.TextOf(rawjson.Get(function, "name")))
 	if id != "" {
 		c.repeated = c.repeated || c.id != ""
 		if c.id == "" {
 			c.id = id
 		}
 	}
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch n := string(name); {
 		case openai.IsNull(value), n == "index", n == "id":
 		case n == "type":
-			if kind := openai.TextOf(value); kind != "function" {
+			if kind := rawjson.TextOf(value); kind != "function" {
 				c.kind = kind
 			}
 		case n == "function", n == "custom":
@@ -83,14 +80,11 @@ func (s *stream) begin(index int64) *call {
 // function adds {"name":…,"arguments":…}, or a custom tool's {"name":…,"input":…}.
 // A name is set once: servers repeat it whole.
 func (c *call) function(v jsontext.Value) {
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "name":
-			s := openai.TextOf(value)
+			s := rawjson.TextOf(value)
 			if s == "" {
 				continue
 			}
@@ -103,7 +97,7 @@ func (c *call) function(v jsontext.Value) {
 				c.object = value
 				continue
 			}
-			c.args = append(c.args, openai.TextOf(value)...)
+			c.args = append(c.args, rawjson.TextOf(value)...)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // members are an object's members as a stream brings them.
@@ -38,15 +39,11 @@ func (m *members) add(name string, v jsontext.Value) {
 	case openai.IsString(v):
 		f := m.find(name)
 		f.isText = true
-		f.text = append(f.text, openai.TextOf(v)...)
+		f.text = append(f.text, rawjson.TextOf(v)...)
 	case openai.IsArray(v):
 		f := m.find(name)
-		for a := openai.Elements(v); ; {
-			d, ok := a.Next()
-			if !ok {
-				return
-			}
-			f.detail(d)
+		for a := rawjson.InArray(v); a.More(); {
+			f.detail(a.Value())
 		}
 	default:
 		m.set(name, v)
@@ -59,7 +56,7 @@ func (f *memberOf) detail(v jsontext.Value) {
 	if !openai.IsObject(v) {
 		return
 	}
-	key := func(name string) string { return string(openai.Get(v, name)) }
+	key := func(name string) string { return string(rawjson.Get(v, name)) }
 	var d *members
 	for i := range f.details {
 		if last := &f.details[i]; string(last.value("type")) == key("type") && string(last.value("index")) == key("index") {
@@ -70,16 +67,13 @@ func (f *memberOf) detail(v jsontext.Value) {
 		f.details = append(f.details, nil)
 		d = &f.details[len(f.details)-1]
 	}
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			return
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch n := string(name); n {
 		case "text", "summary", "data", "thinking":
 			if text := d.find(n); openai.IsString(value) {
 				text.isText = true
-				text.text = append(text.text, openai.TextOf(value)...)
+				text.text = append(text.text, rawjson.TextOf(value)...)
 				continue
 			}
 			d.set(n, value)
@@ -104,7 +98,7 @@ func (m members) into(e *openai.Extra) {
 	for i := range m {
 		switch f := &m[i]; {
 		case f.isText:
-			e.Add(f.name, openai.AppendString(nil, f.text))
+			e.Add(f.name, rawjson.Quote(nil, f.text))
 		case f.details != nil:
 			w := openai.Writer{}
 			w.Begin('[')
@@ -128,13 +122,11 @@ func (m members) object() jsontext.Value {
 // raw is the reasoning as a JSON answer has it, and its readable text.
 func (m members) raw() (raw jsontext.Value, text string) {
 	raw = m.object()
-	for o := openai.Members(raw); ; {
-		_, value, ok := o.Next()
-		if !ok {
-			return raw, text
-		}
+	for o := rawjson.InObject(raw); o.More(); {
+		_, value := o.Member()
 		text = thought(text, value)
 	}
+	return raw, text
 }
 
 // part is one part of the content: running text, running thought, or a thing
@@ -147,15 +139,12 @@ type part struct {
 
 // content adds a delta's content: a text, or (Mistral) a list of parts.
 func (s *stream) content(v jsontext.Value) {
-	if t, ok := openai.Text(v); ok {
+	if t, ok := rawjson.Text(v); ok {
 		s.run(wire.KindText, t)
 		return
 	}
-	for a := openai.Elements(v); ; {
-		p, ok := a.Next()
-		if !ok {
-			return
-		}
+	for a := rawjson.InArray(v); a.More(); {
+		p := a.Value()
 		switch b := decodePart(p); {
 		case b.Kind == wire.KindText && b.Extra == nil, b.Kind == wire.KindReasoning && b.Text != "":
 			s.run(b.Kind, b.Text)
@@ -189,6 +178,6 @@ func (p *part) block() wire.Block {
 // thinkingPart is Mistral's form of a thought.
 func thinkingPart(text []byte) jsontext.Value {
 	raw := []byte(`{"type":"thinking","thinking":[{"type":"text","text":`)
-	raw = openai.AppendString(raw, text)
+	raw = rawjson.Quote(raw, text)
 	return append(raw, "}]}"...)
 }

@@ -5,17 +5,15 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 func decodeTools(v jsontext.Value) []wire.Tool {
 	var out []wire.Tool
-	for a := openai.Elements(v); ; {
-		t, ok := a.Next()
-		if !ok {
-			return out
-		}
-		out = append(out, decodeTool(t))
+	for a := rawjson.InArray(v); a.More(); {
+		out = append(out, decodeTool(a.Value()))
 	}
+	return out
 }
 
 // decodeTool reads a function; anything else (a custom tool, a server's own) is
@@ -24,15 +22,12 @@ func decodeTool(v jsontext.Value) wire.Tool {
 	var t wire.Tool
 	var function jsontext.Value
 	var beside openai.Extra
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "type":
 			if string(value) != `"function"` {
-				return wire.Tool{Name: openai.TextOf(openai.Get(openai.Get(v, "custom"), "name")), Raw: v}
+				return wire.Tool{Name: rawjson.TextOf(rawjson.Get(rawjson.Get(v, "custom"), "name")), Raw: v}
 			}
 		case "function":
 			function = value
@@ -49,16 +44,13 @@ func decodeTool(v jsontext.Value) wire.Tool {
 
 func decodeFunction(t *wire.Tool, v, beside jsontext.Value) {
 	var extra openai.Extra
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch s := string(name); {
 		case s == "name" && openai.IsString(value):
-			t.Name = openai.TextOf(value)
+			t.Name = rawjson.TextOf(value)
 		case s == "description" && openai.IsString(value):
-			t.Description = openai.TextOf(value)
+			t.Description = rawjson.TextOf(value)
 		case s == "parameters" && !openai.IsNull(value):
 			t.Schema = value
 		default:
@@ -94,7 +86,7 @@ func encodeTools(w *openai.Writer, tools []wire.Tool) {
 		w.Splice(t.Extra, besideFunction)
 		w.Close('}')
 		if t.Extra != nil {
-			w.Splice(openai.Get(t.Extra, besideFunction))
+			w.Splice(rawjson.Get(t.Extra, besideFunction))
 		}
 		w.Close('}')
 	}
@@ -118,10 +110,10 @@ func decodeChoice(c *wire.ToolChoice, v jsontext.Value) bool {
 		c.Mode, c.Extra = wire.ChoiceAny, v
 	default:
 		c.Extra = v
-		name := openai.Get(openai.Get(v, "function"), "name")
-		if string(openai.Get(v, "type")) == `"function"` && openai.IsString(name) {
-			c.Mode, c.Name = wire.ChoiceTool, openai.TextOf(name)
-			if openai.Size(v) == 2 && openai.Size(openai.Get(v, "function")) == 1 {
+		name := rawjson.Get(rawjson.Get(v, "function"), "name")
+		if string(rawjson.Get(v, "type")) == `"function"` && openai.IsString(name) {
+			c.Mode, c.Name = wire.ChoiceTool, rawjson.TextOf(name)
+			if rawjson.Size(v) == 2 && rawjson.Size(rawjson.Get(v, "function")) == 1 {
 				c.Extra = nil
 			}
 		}

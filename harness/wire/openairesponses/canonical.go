@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // Canonical drops from r what OpenAI's API reference gives as the default.
@@ -68,7 +69,7 @@ func canonicalBlock(blocks []wire.Block, i int) {
 	if b.Extra == nil {
 		return
 	}
-	mark := openai.Get(b.Extra, ofItem)
+	mark := rawjson.Get(b.Extra, ofItem)
 	b.Extra = openai.Without(b.Extra, func(name string, v jsontext.Value) bool { return name == ofItem || saysNothing(name, v) })
 	if mark == nil {
 		return

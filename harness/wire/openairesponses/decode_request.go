@@ -36,16 +36,16 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 func member(r *wire.Request, name []byte, v jsontext.Value) (held bool) {
 	switch string(name) {
 	case "model":
-		r.Model = openai.TextOf(v)
+		r.Model = rawjson.TextOf(v)
 		return r.Model != ""
 	case "input":
-		s, ok := openai.Text(v)
+		s, ok := rawjson.Text(v)
 		if ok {
 			r.Messages = []wire.Message{{Role: wire.RoleUser, Blocks: []wire.Block{{Kind: wire.KindText, Text: s}}}}
 		}
 		return ok
 	case "instructions":
-		s, ok := openai.Text(v)
+		s, ok := rawjson.Text(v)
 		if ok {
 			r.System = []wire.Block{{Kind: wire.KindText, Text: s}}
 		}
@@ -113,13 +113,10 @@ func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
 
 func decodeTools(v jsontext.Value) []wire.Tool {
 	var out []wire.Tool
-	for a := openai.Elements(v); ; {
-		t, ok := a.Next()
-		if !ok {
-			return out
-		}
-		out = append(out, decodeTool(t))
+	for a := rawjson.InArray(v); a.More(); {
+		out = append(out, decodeTool(a.Value()))
 	}
+	return out
 }
 
 // decodeTool reads a function; any other tool is kept whole, with its name where
@@ -128,18 +125,15 @@ func decodeTool(v jsontext.Value) wire.Tool {
 	var t wire.Tool
 	var extra openai.Extra
 	function := false
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch s := string(name); {
 		case s == "type":
 			function = string(value) == `"function"`
 		case s == "name" && openai.IsString(value):
-			t.Name = openai.TextOf(value)
+			t.Name = rawjson.TextOf(value)
 		case s == "description" && openai.IsString(value):
-			t.Description = openai.TextOf(value)
+			t.Description = rawjson.TextOf(value)
 		case s == "parameters" && !openai.IsNull(value):
 			t.Schema = value
 		default:
@@ -168,9 +162,9 @@ func decodeChoice(c *wire.ToolChoice, v jsontext.Value) bool {
 		c.Mode = wire.ChoiceAny
 	default:
 		c.Extra = v
-		if name := openai.Get(v, "name"); string(openai.Get(v, "type")) == `"function"` && openai.IsString(name) {
-			c.Mode, c.Name = wire.ChoiceTool, openai.TextOf(name)
-			if openai.Size(v) == 2 {
+		if name := rawjson.Get(v, "name"); string(rawjson.Get(v, "type")) == `"function"` && openai.IsString(name) {
+			c.Mode, c.Name = wire.ChoiceTool, rawjson.TextOf(name)
+			if rawjson.Size(v) == 2 {
 				c.Extra = nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -51,22 +52,19 @@ func (a *answer) read(v jsontext.Value) bool {
 	r := a.r
 	var extra openai.Extra
 	known := false
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch s := string(name); s {
 		case "object":
 			known = known || string(value) == `"response"`
 		case "id":
-			r.ID = openai.TextOf(value)
+			r.ID = rawjson.TextOf(value)
 		case "model":
-			r.Model = openai.TextOf(value)
+			r.Model = rawjson.TextOf(value)
 		case "status":
-			a.state = openai.TextOf(value)
+			a.state = rawjson.TextOf(value)
 		case "incomplete_details":
-			a.incomplete = openai.TextOf(openai.Get(value, "reason"))
+			a.incomplete = rawjson.TextOf(rawjson.Get(value, "reason"))
 		case "output":
 			known = known || openai.IsArray(value)
 			a.output = value
@@ -92,12 +90,8 @@ func (a *answer) read(v jsontext.Value) bool {
 func (a *answer) finish() {
 	r := a.r
 	r.Message.Role = wire.RoleAssistant
-	for e := openai.Elements(a.output); ; {
-		v, ok := e.Next()
-		if !ok {
-			break
-		}
-		a.item(v)
+	for e := rawjson.InArray(a.output); e.More(); {
+		a.item(e.Value())
 	}
 	if r.Err == nil && a.state != "" {
 		raw := a.state
@@ -133,7 +127,7 @@ func (a *answer) item(v jsontext.Value) {
 		here.ArgsText = text
 		return
 	}
-	unfinished := a.state != "completed" || string(openai.Get(v, "status")) == `"in_progress"`
+	unfinished := a.state != "completed" || string(rawjson.Get(v, "status")) == `"in_progress"`
 	if kind, bad := openai.SetArgs(here, text, unfinished); bad {
 		r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.Name})
 	}
@@ -184,21 +178,18 @@ func (a *answer) count() {
 	}
 	r := a.r
 	r.RawUsage = a.usage
-	for o := openai.Members(a.usage); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(a.usage); o.More(); {
+		name, value := o.Member()
 		switch string(name) {
 		case "input_tokens":
 			r.Reported.Input = openai.Int(value)
 		case "output_tokens":
 			r.Reported.Output = openai.Int(value)
 		case "input_tokens_details":
-			r.Reported.CacheRead = openai.Int(openai.Get(value, "cached_tokens"))
-			r.Reported.CacheWrite = openai.Int(openai.Get(value, "cache_write_tokens"))
+			r.Reported.CacheRead = openai.Int(rawjson.Get(value, "cached_tokens"))
+			r.Reported.CacheWrite = openai.Int(rawjson.Get(value, "cache_write_tokens"))
 		case "output_tokens_details":
-			r.Reported.Reasoning = openai.Int(openai.Get(value, "reasoning_tokens"))
+			r.Reported.Reasoning = openai.Int(rawjson.Get(value, "reasoning_tokens"))
 		}
 	}
 	r.Usage = openai.Neutral(r.Reported, false)

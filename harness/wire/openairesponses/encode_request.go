@@ -9,6 +9,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // EncodeRequest appends the request's body. A block in a message whose role
@@ -107,7 +108,7 @@ func encodeMessage(w *openai.Writer, m *wire.Message) error {
 // isItem tells an opaque block that is a client's output from a part of a
 // message.
 func isItem(b *wire.Block) bool {
-	return b.Kind == wire.KindOpaque && isOutput(openai.TextOf(openai.Get(b.Raw, "type")))
+	return b.Kind == wire.KindOpaque && isOutput(rawjson.TextOf(rawjson.Get(b.Raw, "type")))
 }
 
 func encodeResult(w *openai.Writer, b *wire.Block) {
@@ -116,7 +117,7 @@ func encodeResult(w *openai.Writer, b *wire.Block) {
 		return
 	}
 	w.Open('{')
-	if b.Extra == nil || openai.Get(b.Extra, "type") == nil {
+	if b.Extra == nil || rawjson.Get(b.Extra, "type") == nil {
 		w.Text("type", "function_call_output")
 	}
 	w.Text("call_id", b.ID)
@@ -135,7 +136,7 @@ func encodeResult(w *openai.Writer, b *wire.Block) {
 // so, as parts.
 func encodeContent(w *openai.Writer, blocks []wire.Block, role wire.Role, asParts bool) {
 	if b := &blocks[0]; !asParts && len(blocks) == 1 && b.Kind == wire.KindText && b.Raw == nil && b.Extra == nil {
-		w.B = openai.AppendString(w.B, b.Text)
+		w.B = rawjson.Quote(w.B, b.Text)
 		return
 	}
 	w.Begin('[')
@@ -155,7 +156,7 @@ func encodePart(w *openai.Writer, b *wire.Block, role wire.Role) {
 		kind, text = "refusal", "refusal"
 	}
 	w.Open('{')
-	if b.Extra == nil || openai.Get(b.Extra, "type") == nil {
+	if b.Extra == nil || rawjson.Get(b.Extra, "type") == nil {
 		w.Text("type", kind)
 	}
 	w.Text(text, b.Text)
@@ -173,7 +174,7 @@ func encodeTurn(w *openai.Writer, blocks []wire.Block, answer bool) {
 			continue
 		}
 		end := i + 1
-		for end < len(blocks) && inMessage(&blocks[end]) && openai.Get(blocks[end].Extra, ofItem) == nil {
+		for end < len(blocks) && inMessage(&blocks[end]) && rawjson.Get(blocks[end].Extra, ofItem) == nil {
 			end++
 		}
 		encodeMessageItem(w, blocks[i:end], answer)
@@ -184,16 +185,16 @@ func encodeTurn(w *openai.Writer, blocks []wire.Block, answer bool) {
 func encodeMessageItem(w *openai.Writer, parts []wire.Block, answer bool) {
 	var extra jsontext.Value
 	if parts[0].Extra != nil {
-		extra = openai.Get(parts[0].Extra, ofItem)
+		extra = rawjson.Get(parts[0].Extra, ofItem)
 	}
-	returned := answer || openai.Size(extra) > 0
+	returned := answer || rawjson.Size(extra) > 0
 	w.Open('{')
 	if returned {
 		w.Text("type", "message")
 	}
 	w.Text("role", string(wire.RoleAssistant))
 	w.Name("content")
-	if b := parts[0]; !returned && len(parts) == 1 && openai.Size(b.Extra) == 1 && extra != nil {
+	if b := parts[0]; !returned && len(parts) == 1 && rawjson.Size(b.Extra) == 1 && extra != nil {
 		b.Extra = nil // nothing but the mark
 		encodeContent(w, []wire.Block{b}, wire.RoleAssistant, false)
 	} else {
@@ -227,9 +228,9 @@ func encodeItem(w *openai.Writer, b *wire.Block) {
 		w.Text("name", b.Name)
 		w.Name("arguments")
 		if b.Args != nil {
-			w.B = openai.AppendString(w.B, b.Args)
+			w.B = rawjson.Quote(w.B, b.Args)
 		} else {
-			w.B = openai.AppendString(w.B, b.ArgsText)
+			w.B = rawjson.Quote(w.B, b.ArgsText)
 		}
 		w.Splice(b.Extra)
 		w.Close('}')

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -169,12 +170,8 @@ func encodeStream(dst []byte, r *wire.Response) []byte {
 	}
 	items := output(r)
 	index := int64(0)
-	for a := openai.Elements(items); ; index++ {
-		item, ok := a.Next()
-		if !ok {
-			break
-		}
-		e.item(item, index)
+	for a := rawjson.InArray(items); a.More(); index++ {
+		e.item(a.Value(), index)
 	}
 	end := status(r)
 	switch {
@@ -203,11 +200,11 @@ func terminal(status string) string {
 func (e *events) item(item jsontext.Value, index int64) {
 	place := func(w *openai.Writer) {
 		w.Int("output_index", index)
-		if id := openai.Get(item, "id"); id != nil {
+		if id := rawjson.Get(item, "id"); id != nil {
 			w.Value("item_id", id)
 		}
 	}
-	kind := openai.TextOf(openai.Get(item, "type"))
+	kind := rawjson.TextOf(rawjson.Get(item, "type"))
 	text, content := "", jsontext.Value(nil)
 	switch kind {
 	case "function_call":
@@ -215,7 +212,7 @@ func (e *events) item(item jsontext.Value, index int64) {
 	case "custom_tool_call":
 		text = "input"
 	case "message":
-		content = openai.Get(item, "content")
+		content = rawjson.Get(item, "content")
 	}
 	e.add("response.output_item.added", func(w *openai.Writer) {
 		w.Int("output_index", index)
@@ -227,17 +224,17 @@ func (e *events) item(item jsontext.Value, index int64) {
 			w.Text(text, "")
 		case kind == "message":
 			w.Value("content", jsontext.Value("[]"))
-		case openai.Get(item, "content") != nil:
-			w.Value("content", openai.Get(item, "content"))
+		case rawjson.Get(item, "content") != nil:
+			w.Value("content", rawjson.Get(item, "content"))
 		}
 		w.Close('}')
 	})
 	e.parts(content, place)
 	switch kind {
 	case "function_call":
-		e.pair("response.function_call_arguments", "arguments", openai.Get(item, text), place)
+		e.pair("response.function_call_arguments", "arguments", rawjson.Get(item, text), place)
 	case "custom_tool_call":
-		e.pair("response.custom_tool_call_input", "input", openai.Get(item, text), place)
+		e.pair("response.custom_tool_call_input", "input", rawjson.Get(item, text), place)
 	}
 	e.add("response.output_item.done", func(w *openai.Writer) {
 		w.Int("output_index", index)
@@ -248,20 +245,17 @@ func (e *events) item(item jsontext.Value, index int64) {
 // parts writes the events of a message's content.
 func (e *events) parts(content jsontext.Value, place func(*openai.Writer)) {
 	n := int64(0)
-	for a := openai.Elements(content); ; n++ {
-		part, ok := a.Next()
-		if !ok {
-			return
-		}
+	for a := rawjson.InArray(content); a.More(); {
+		part := a.Value()
 		here := func(w *openai.Writer) {
 			place(w)
 			w.Int("content_index", n)
 		}
 		text, name := "text", "response.output_text"
-		if string(openai.Get(part, "type")) == `"refusal"` {
+		if string(rawjson.Get(part, "type")) == `"refusal"` {
 			text, name = "refusal", "response.refusal"
 		}
-		value := openai.Get(part, text)
+		value := rawjson.Get(part, text)
 		e.add("response.content_part.added", func(w *openai.Writer) {
 			here(w)
 			w.Name("part")

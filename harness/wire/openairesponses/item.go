@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/openai"
+	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // item has the members of an item as written.
@@ -20,16 +21,13 @@ type item struct {
 
 func (it *item) read(v jsontext.Value) {
 	it.raw = v
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch s := string(name); s {
 		case "type":
-			it.kind = openai.TextOf(value)
+			it.kind = rawjson.TextOf(value)
 		case "role":
-			it.role = openai.TextOf(value)
+			it.role = rawjson.TextOf(value)
 		case "content":
 			it.content = value
 		case "call_id":
@@ -50,7 +48,7 @@ func (it *item) read(v jsontext.Value) {
 	case it.kind == "" && it.role != "":
 		it.kind = "message"
 	case it.kind != "message" && it.role != "":
-		it.extra.Add("role", openai.AppendString(nil, it.role))
+		it.extra.Add("role", rawjson.Quote(nil, it.role))
 	}
 }
 
@@ -115,14 +113,14 @@ func (it *item) result() wire.Block {
 	if it.kind != "function_call_output" && it.kind != "custom_tool_call_output" {
 		return wire.Block{Kind: wire.KindOpaque, Raw: it.raw}
 	}
-	b := wire.Block{Kind: wire.KindToolResult, ID: openai.TextOf(it.callID), Name: openai.TextOf(it.name)}
+	b := wire.Block{Kind: wire.KindToolResult, ID: rawjson.TextOf(it.callID), Name: rawjson.TextOf(it.name)}
 	if parts, ok := decodeContent(it.output, wire.RoleUser); ok {
 		b.Result = parts
 	} else {
 		it.keep("output", it.output)
 	}
 	if it.kind != "function_call_output" {
-		it.extra.Add("type", openai.AppendString(nil, it.kind))
+		it.extra.Add("type", rawjson.Quote(nil, it.kind))
 	}
 	it.keep("content", it.content)
 	b.Extra = it.extra.Object()
@@ -157,12 +155,12 @@ func (it *item) turn(blocks []wire.Block) []wire.Block {
 
 // call is the item as a tool call, and its arguments as text.
 func (it *item) call() (wire.Block, string) {
-	b := wire.Block{Kind: wire.KindToolCall, ID: openai.TextOf(it.callID), Name: openai.TextOf(it.name)}
+	b := wire.Block{Kind: wire.KindToolCall, ID: rawjson.TextOf(it.callID), Name: rawjson.TextOf(it.name)}
 	if it.kind == "custom_tool_call" {
 		b.Raw = it.raw
-		return b, openai.TextOf(it.input)
+		return b, rawjson.TextOf(it.input)
 	}
-	text, plain := openai.Text(it.arguments)
+	text, plain := rawjson.Text(it.arguments)
 	if !plain {
 		b.Raw = it.raw
 		if openai.IsObject(it.arguments) {
@@ -187,11 +185,8 @@ func markItem(parts []wire.Block, extra jsontext.Value, follows bool) {
 		extra = jsontext.Value("{}")
 	}
 	var e openai.Extra
-	for o := openai.Members(parts[0].Extra); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(parts[0].Extra); o.More(); {
+		name, value := o.Member()
 		e.Add(string(name), value)
 	}
 	e.Add(ofItem, extra)
@@ -205,27 +200,24 @@ func inMessage(b *wire.Block) bool {
 	case wire.KindText, wire.KindRefusal:
 		return true
 	default:
-		return b.Kind == wire.KindOpaque && openai.Get(b.Extra, isPart) != nil
+		return b.Kind == wire.KindOpaque && rawjson.Get(b.Extra, isPart) != nil
 	}
 }
 
 // decodeContent reads a text or a list of parts; false for anything else, and
 // for an empty list, which has no block to stand for it.
 func decodeContent(v jsontext.Value, role wire.Role) ([]wire.Block, bool) {
-	if s, ok := openai.Text(v); ok {
+	if s, ok := rawjson.Text(v); ok {
 		return []wire.Block{{Kind: wire.KindText, Text: s}}, true
 	}
 	if !openai.IsArray(v) || openai.IsEmpty(v) {
 		return nil, false
 	}
 	var out []wire.Block
-	for a := openai.Elements(v); ; {
-		p, ok := a.Next()
-		if !ok {
-			return out, true
-		}
-		out = append(out, decodePart(p, role))
+	for a := rawjson.InArray(v); a.More(); {
+		out = append(out, decodePart(a.Value(), role))
 	}
+	return out, true
 }
 
 // textType is the type of a text part: what the model said or what it is told.
@@ -237,7 +229,7 @@ func textType(role wire.Role) string {
 }
 
 func decodePart(v jsontext.Value, role wire.Role) wire.Block {
-	kind := openai.TextOf(openai.Get(v, "type"))
+	kind := rawjson.TextOf(rawjson.Get(v, "type"))
 	b, text := wire.Block{Kind: wire.KindText}, "text"
 	switch kind {
 	case "input_text", "output_text", "text":
@@ -248,14 +240,11 @@ func decodePart(v jsontext.Value, role wire.Role) wire.Block {
 	}
 	var extra openai.Extra
 	readable := false
-	for o := openai.Members(v); ; {
-		name, value, ok := o.Next()
-		if !ok {
-			break
-		}
+	for o := rawjson.InObject(v); o.More(); {
+		name, value := o.Member()
 		switch s := string(name); {
 		case s == text:
-			b.Text, readable = openai.Text(value)
+			b.Text, readable = rawjson.Text(value)
 		case s == "type" && (text == "refusal" || kind == textType(role)):
 		default:
 			extra.Add(s, value)
@@ -281,12 +270,9 @@ func opaquePart(v jsontext.Value, role wire.Role) wire.Block {
 func thought(v jsontext.Value) string {
 	for _, name := range [...]string{"summary", "content"} {
 		var parts []string
-		for a := openai.Elements(openai.Get(v, name)); ; {
-			p, ok := a.Next()
-			if !ok {
-				break
-			}
-			if s := openai.TextOf(openai.Get(p, "text")); s != "" {
+		for a := rawjson.InArray(rawjson.Get(v, name)); a.More(); {
+			p := a.Value()
+			if s := rawjson.TextOf(rawjson.Get(p, "text")); s != "" {
 				parts = append(parts, s)
 			}
 		}

@@ -64,32 +64,32 @@ func (s *stream) bad(data []byte) {
 
 // event takes one event. Its type stands in the data; the event line repeats it.
 func (s *stream) event(name string, data jsontext.Value) {
-	kind := openai.TextOf(openai.Get(data, "type"))
+	kind := rawjson.TextOf(rawjson.Get(data, "type"))
 	if kind == "" {
 		kind = name
 	}
 	s.known = s.known || strings.HasPrefix(kind, "response.")
 	switch kind {
 	case "response.created", "response.in_progress", "response.queued":
-		head := openai.Get(data, "response")
-		s.r.ID, s.r.Model = openai.TextOf(openai.Get(head, "id")), openai.TextOf(openai.Get(head, "model"))
+		head := rawjson.Get(data, "response")
+		s.r.ID, s.r.Model = rawjson.TextOf(rawjson.Get(head, "id")), rawjson.TextOf(rawjson.Get(head, "model"))
 	case "response.completed", "response.incomplete", "response.failed":
 		s.terminal(strings.TrimPrefix(kind, "response."), data)
 	case "response.output_item.added":
-		s.item(data).added = openai.Get(data, "item")
+		s.item(data).added = rawjson.Get(data, "item")
 	case "response.output_item.done":
-		s.item(data).done = openai.Get(data, "item")
+		s.item(data).done = rawjson.Get(data, "item")
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta",
 		"response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		if it := s.item(data); !it.whole {
-			it.text = append(it.text, openai.TextOf(openai.Get(data, "delta"))...)
+			it.text = append(it.text, rawjson.TextOf(rawjson.Get(data, "delta"))...)
 		}
 	case "response.function_call_arguments.done":
 		s.whole(data, "arguments")
 	case "response.custom_tool_call_input.done":
 		s.whole(data, "input")
 	default:
-		if kind == "error" || openai.IsObject(openai.Get(data, "error")) {
+		if kind == "error" || openai.IsObject(rawjson.Get(data, "error")) {
 			s.fail(data)
 		}
 	}
@@ -97,14 +97,14 @@ func (s *stream) event(name string, data jsontext.Value) {
 
 // whole takes the complete arguments, unless they are empty: the deltas count.
 func (s *stream) whole(data jsontext.Value, name string) {
-	if text := openai.TextOf(openai.Get(data, name)); text != "" {
+	if text := rawjson.TextOf(rawjson.Get(data, name)); text != "" {
 		it := s.item(data)
 		it.text, it.whole = []byte(text), true
 	}
 }
 
 func (s *stream) terminal(state string, data jsontext.Value) {
-	v := openai.Get(data, "response")
+	v := rawjson.Get(data, "response")
 	if !openai.IsObject(v) || !s.read(v) {
 		s.bad(data)
 		return
@@ -123,7 +123,7 @@ func (s *stream) terminal(state string, data jsontext.Value) {
 func (s *stream) fail(data jsontext.Value) {
 	err := openai.InBody(s.status, data)
 	if err == nil {
-		err = &wire.APIError{Status: s.status, Type: openai.TextOf(openai.Get(data, "code")), Message: openai.TextOf(openai.Get(data, "message"))}
+		err = &wire.APIError{Status: s.status, Type: rawjson.TextOf(rawjson.Get(data, "code")), Message: rawjson.TextOf(rawjson.Get(data, "message"))}
 	}
 	if s.r.Err == nil {
 		s.r.Err = err
@@ -134,11 +134,11 @@ func (s *stream) fail(data jsontext.Value) {
 // item finds the item that an event speaks of, by its place in the output, else
 // by its id.
 func (s *stream) item(data jsontext.Value) *streamed {
-	id := openai.TextOf(openai.Get(data, "item_id"))
+	id := rawjson.TextOf(rawjson.Get(data, "item_id"))
 	if id == "" {
-		id = openai.TextOf(openai.Get(openai.Get(data, "item"), "id"))
+		id = rawjson.TextOf(rawjson.Get(rawjson.Get(data, "item"), "id"))
 	}
-	n := openai.Int(openai.Get(data, "output_index"))
+	n := openai.Int(rawjson.Get(data, "output_index"))
 	for i := range s.items {
 		if it := &s.items[i]; n != nil && it.index == *n || n == nil && id != "" && it.id == id {
 			return it
@@ -190,7 +190,7 @@ func (s *stream) assembled() jsontext.Value {
 func (it *streamed) partial(w *openai.Writer) {
 	text := string(it.text)
 	w.Open('{')
-	switch openai.TextOf(openai.Get(it.added, "type")) {
+	switch rawjson.TextOf(rawjson.Get(it.added, "type")) {
 	case "function_call":
 		w.Splice(it.added, "arguments")
 		w.Text("arguments", text)

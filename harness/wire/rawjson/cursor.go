@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,14 +29,38 @@ type Cursor struct {
 	i    int
 	name []byte
 	skip bool // what was to be entered is no object or array: the next More is false
-	err  error
+
+	// The first value of the wrong type: its name, and what it should have been.
+	bad  []byte
+	want string
 }
 
 // New makes a Cursor over a valid text.
 func New(b []byte) Cursor { return Cursor{b: b} }
 
+// InObject makes a Cursor that has entered the object v: while More, take the
+// Member. Anything else has no members.
+func InObject(v []byte) Cursor {
+	c := New(v)
+	c.Object()
+	return c
+}
+
+// InArray makes a Cursor that has entered the array v: while More, take the
+// Value. Anything else has no elements.
+func InArray(v []byte) Cursor {
+	c := New(v)
+	c.Array()
+	return c
+}
+
 // Err is the first value that had the wrong type, nil for none.
-func (c *Cursor) Err() error { return c.err }
+func (c *Cursor) Err() error {
+	if c.want == "" {
+		return nil
+	}
+	return fmt.Errorf("%q is not %s", c.bad, c.want)
+}
 
 // Kind is the first byte of the next value: one of {["tfn, or a digit or minus
 // for a number; 0 at the end.
@@ -92,6 +117,12 @@ func (c *Cursor) Name() []byte {
 	}
 	c.name, _ = jsontext.AppendUnquote(nil, c.name)
 	return c.name
+}
+
+// Member takes a member: its name, unquoted, and its value as it is written.
+func (c *Cursor) Member() (name []byte, v jsontext.Value) {
+	name = c.Name()
+	return name, c.Value()
 }
 
 // Value takes the next value as it is written.
@@ -217,8 +248,8 @@ func (c *Cursor) mismatch(want string) {
 }
 
 func (c *Cursor) fail(want string) {
-	if c.err == nil {
-		c.err = fmt.Errorf("%q is not %s", c.name, want)
+	if c.want == "" {
+		c.bad, c.want = c.name, want
 	}
 }
 
@@ -235,18 +266,25 @@ func Int(v []byte) (int64, bool) {
 }
 
 // Text is the string that v holds, and whether it is one.
-func Text(v []byte) (string, bool) {
+func Text(v []byte) (text string, ok bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return "", false
 	}
 	return unquote(v), true
 }
 
+// TextOf is the string that v holds, empty for anything else.
+func TextOf(v []byte) string {
+	text, _ := Text(v)
+	return text
+}
+
+// unquote: broken UTF-8 comes out as U+FFFD, so that what is read can be written.
 func unquote(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
+	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 && utf8.Valid(quoted) {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	out, _ := jsontext.AppendUnquote(nil, quoted)
+	out, _ := jsontext.AppendUnquote(make([]byte, 0, len(quoted)), quoted)
 	return string(out)
 }
 

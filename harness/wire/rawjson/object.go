@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -50,8 +51,22 @@ func Canonical(dst []byte, v []byte) []byte {
 // Quote appends s as a JSON string. Invalid UTF-8 becomes the replacement
 // character.
 func Quote[T ~[]byte | ~string](dst []byte, s T) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s)
-	return dst
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			dst, _ = jsontext.AppendQuote(dst, s)
+			return dst
+		}
+	}
+	return append(append(append(dst, '"'), s...), '"')
+}
+
+// Size is the number of members of the object v.
+func Size(v jsontext.Value) int {
+	n := 0
+	for c := InObject(v); c.More(); n++ {
+		c.Member()
+	}
+	return n
 }
 
 // Splice appends the members of the object v, each with a comma in front.
@@ -78,11 +93,7 @@ func Get(v jsontext.Value, name string) jsontext.Value {
 
 // find says where a member's value is; 0, 0 without one.
 func find(v jsontext.Value, name string) (start, end int) {
-	if len(v) == 0 || v[0] != '{' {
-		return 0, 0
-	}
-	c := New(v)
-	for c.Object(); c.More(); {
+	for c := InObject(v); c.More(); {
 		here := string(c.Name()) == name
 		if value := c.Value(); here {
 			return c.i - len(value), c.i
@@ -117,10 +128,8 @@ func Without(v jsontext.Value, name string) jsontext.Value {
 		return v
 	}
 	var rest Members
-	c := New(v)
-	for c.Object(); c.More(); {
-		n := c.Name()
-		if value := c.Value(); string(n) != name {
+	for c := InObject(v); c.More(); {
+		if n, value := c.Member(); string(n) != name {
 			rest.Add(n, value)
 		}
 	}
