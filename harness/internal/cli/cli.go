@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/transcript"
 )
@@ -132,9 +133,9 @@ func unknownVerb(cmd *cobra.Command, verb string) error {
 	if verb == "record" {
 		return fmt.Errorf("record is not part of this version: record with any go-vcr recorder and put the file where `retake run` looks for it, or write the model's turns by hand (package harness/script)")
 	}
-	hint := ""
-	if s := cmd.SuggestionsFor(verb); len(s) > 0 {
-		hint = fmt.Sprintf(" (did you mean %q?)", s[0])
+	var verbs []string
+	for _, c := range cmd.Commands() {
+		verbs = append(verbs, c.Name())
 	}
-	return fmt.Errorf("unknown command %q%s; see: retake help", verb, hint)
+	return fmt.Errorf("unknown command %q%s; see: retake help", verb, suggest.Hint(verb, verbs))
 }

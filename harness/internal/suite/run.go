@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"slices"
 
 	"github.com/retake-harness/retake/harness"
 )
@@ -32,7 +33,11 @@ func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*h
 	for range workers {
 		go func() {
 			for j := range work {
-				j.done <- s.exec(ctx, j.name, o)
+				results := s.exec(ctx, j.name, o)
+				if o.FailFast && slices.ContainsFunc(results, notPassed) {
+					stop() // at once, not only when it is this result's turn
+				}
+				j.done <- results
 			}
 		}()
 	}
@@ -45,13 +50,12 @@ func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*h
 			if failed = emit(r); failed != nil {
 				stop()
 			}
-			if o.FailFast && r.Verdict != harness.Pass {
-				stop()
-			}
 		}
 	}
 	return failed
 }
+
+func notPassed(r *harness.Result) bool { return r.Verdict != harness.Pass }
 
 func distribute(names []string, order, work chan<- job) {
 	for _, n := range names {
