@@ -14,10 +14,9 @@ import (
 // says what is wrong with them; "" for nothing. The Args alias text.
 func ReadArgs(b *Block, text []byte) ProblemKind {
 	b.Args, b.ArgsText = nil, ""
-	text = bytes.TrimSpace(text)
 	if rawjson.Valid(text) {
 		b.Args = text
-		if text[0] != '{' {
+		if !isObject(text) {
 			return ProblemArgsInvalid
 		}
 		return ""
@@ -27,6 +26,27 @@ func ReadArgs(b *Block, text []byte) ProblemKind {
 		return ProblemArgsCut
 	}
 	return ProblemArgsInvalid
+}
+
+// JudgeArgs says what is wrong with the arguments of a call that came in its own
+// JSON, not as a text; "" for nothing. detail is what came.
+func JudgeArgs(b *Block) (kind ProblemKind, detail string) {
+	switch {
+	case isObject(b.Args):
+		return "", ""
+	case b.Args != nil:
+		return ProblemArgsInvalid, string(b.Args)
+	}
+	var scratch Block
+	if kind = ReadArgs(&scratch, []byte(b.ArgsText)); kind == "" {
+		kind = ProblemArgsInvalid // an object, but inside a string
+	}
+	return kind, b.ArgsText
+}
+
+func isObject(v []byte) bool {
+	c := rawjson.New(v)
+	return c.Kind() == '{'
 }
 
 // cut tells whether text is the beginning of a JSON value.

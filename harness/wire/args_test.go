@@ -11,7 +11,7 @@ func TestReadArgs(t *testing.T) {
 		why, text, args, argsText string
 		want                      wire.ProblemKind
 	}{
-		{"an object, spelled as received", ` {"a": 1.50} `, `{"a": 1.50}`, "", ""},
+		{"an object, spelled as received", ` {"a": 1.50} `, ` {"a": 1.50} `, "", ""},
 		{"no arguments", "{}", "{}", "", ""},
 		{"nothing came: that is not {}", "", "", "", wire.ProblemArgsCut},
 		{"cut in a string", `{"a":"x`, "", `{"a":"x`, wire.ProblemArgsCut},

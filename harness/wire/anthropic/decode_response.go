@@ -119,18 +119,12 @@ func checkInputs(r *wire.Response) {
 			continue
 		}
 		last := i == len(r.Message.Blocks)-1
-		switch {
-		case b.Args == nil:
-			var scratch wire.Block
-			kind := wire.ReadArgs(&scratch, []byte(b.ArgsText))
-			if kind == "" {
-				kind = wire.ProblemArgsInvalid // an object, but inside a string
-			}
-			r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.ArgsText})
-		case b.Args[0] != '{':
-			r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemArgsInvalid, Block: i, Detail: string(b.Args)})
-		case last && r.Stop == wire.StopTruncated && empty(b.Args):
-			r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemArgsCut, Block: i, Detail: "the answer was cut inside this call"})
+		kind, detail := wire.JudgeArgs(b)
+		if kind == "" && last && r.Stop == wire.StopTruncated && empty(b.Args) {
+			kind, detail = wire.ProblemArgsCut, "the answer was cut inside this call"
+		}
+		if kind != "" {
+			r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: detail})
 		}
 	}
 }

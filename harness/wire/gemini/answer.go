@@ -197,18 +197,11 @@ func (a *answer) streamed(body []byte) (*wire.Response, error) {
 func (a *answer) checkArgs() {
 	for i := range a.r.Message.Blocks {
 		b := &a.r.Message.Blocks[i]
-		if b.Kind != wire.KindToolCall || b.Args != nil && b.Args[0] == '{' {
+		if b.Kind != wire.KindToolCall {
 			continue
 		}
-		if b.Args != nil {
-			a.problem(wire.ProblemArgsInvalid, i, string(b.Args))
-			continue
+		if kind, detail := wire.JudgeArgs(b); kind != "" {
+			a.problem(kind, i, detail)
 		}
-		var scratch wire.Block
-		kind := wire.ReadArgs(&scratch, []byte(b.ArgsText))
-		if kind == "" {
-			kind = wire.ProblemArgsInvalid // an object, but inside a string
-		}
-		a.problem(kind, i, b.ArgsText)
 	}
 }

@@ -2,10 +2,7 @@ package openai
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,35 +10,18 @@ import (
 	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
-// SetArgs gives the call the arguments that came as text, and tells what is
-// wrong with them, if anything.
-//
-// Valid JSON becomes Args; if it is no object, the problem says so. Anything
-// else leaves Args nil and the text in ArgsText. Empty text is what several
-// servers send for a call without parameters: it stays as it came, Args nil and
-// ArgsText empty, and is a problem only when the answer was cut.
-func SetArgs(b *wire.Block, text string, cut bool) (kind wire.ProblemKind, bad bool) {
-	if strings.TrimSpace(text) == "" {
-		b.ArgsText = text
-		return wire.ProblemArgsCut, cut
+// SetArgs is wire.ReadArgs but for an empty text, which several servers send for
+// a call without parameters: it stays as it came, Args nil and ArgsText empty,
+// and is a problem only when the answer was cut.
+func SetArgs(b *wire.Block, text []byte, cut bool) wire.ProblemKind {
+	if len(bytes.TrimSpace(text)) > 0 {
+		return wire.ReadArgs(b, text)
 	}
-	raw := []byte(text)
-	if rawjson.Valid(raw) {
-		b.Args = jsontext.Value(raw)
-		return wire.ProblemArgsInvalid, !IsObject(raw)
+	b.Args, b.ArgsText = nil, string(text)
+	if cut {
+		return wire.ProblemArgsCut
 	}
-	b.ArgsText = text
-	if endsEarly(raw) {
-		return wire.ProblemArgsCut, true
-	}
-	return wire.ProblemArgsInvalid, true
-}
-
-// endsEarly tells whether text could become JSON by going on.
-func endsEarly(text []byte) bool {
-	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	_, err := d.ReadValue()
-	return errors.Is(err, io.ErrUnexpectedEOF)
+	return ""
 }
 
 // Arguments are a call's arguments as they travel: as text.
@@ -52,20 +32,20 @@ func Arguments(b *wire.Block) string {
 	return b.ArgsText
 }
 
-// DuplicateIDs adds a problem for each call whose id an earlier one has.
-func DuplicateIDs(r *wire.Response) {
-	blocks := r.Message.Blocks
+// Finished is why an answer ended whose server says no more than that it did:
+// for its calls, with a refusal, or done.
+func Finished(blocks []wire.Block) wire.Stop {
+	out := wire.StopDone
 	for i := range blocks {
-		if blocks[i].Kind != wire.KindToolCall || blocks[i].ID == "" {
-			continue
-		}
-		for j := range i {
-			if blocks[j].Kind == wire.KindToolCall && blocks[j].ID == blocks[i].ID {
-				r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemDuplicateID, Block: i, Detail: blocks[i].ID})
-				break
-			}
+		switch blocks[i].Kind {
+		case wire.KindToolCall:
+			return wire.StopToolCalls
+		case wire.KindRefusal:
+			out = wire.StopRefused
+		default: // says nothing about the end
 		}
 	}
+	return out
 }
 
 // Neutral is the neutral accounting of reported figures: cached tokens are taken

@@ -10,11 +10,23 @@ package openai
 import (
 	"bytes"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // IsObject tells whether valid JSON is an object.
 func IsObject(v []byte) bool { return first(v) == '{' }
+
+// CheckObject refuses a body that is no JSON object; what says what is being read.
+func CheckObject(what string, body []byte) error {
+	switch {
+	case !rawjson.Valid(body):
+		return failure.Errorf(failure.Protocol, "%s: the body is not JSON", what)
+	case !IsObject(body):
+		return failure.Errorf(failure.Protocol, "%s: the body is JSON but no object", what)
+	}
+	return nil
+}
 
 // IsArray tells whether valid JSON is an array.
 func IsArray(v []byte) bool { return first(v) == '[' }

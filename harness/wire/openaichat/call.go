@@ -25,7 +25,7 @@ func setArgs(b *wire.Block, text callText) {
 	case text.object != nil:
 		b.Args = text.object
 	case text.custom:
-		b.ArgsText = text.text
+		b.ArgsText = string(text.text)
 	default:
 		openai.SetArgs(b, text.text, false)
 	}
@@ -33,7 +33,7 @@ func setArgs(b *wire.Block, text callText) {
 
 // callText is what a call was given.
 type callText struct {
-	text   string
+	text   []byte
 	object jsontext.Value // the arguments were JSON, not text
 	custom bool           // a custom tool's input: free text, not JSON
 }
@@ -56,7 +56,8 @@ func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, p
 			plain = readFunction(&b, &text, value) && plain
 		case "custom":
 			text.custom, plain = true, false
-			b.Name, text.text = rawjson.TextOf(rawjson.Get(value, "name")), rawjson.TextOf(rawjson.Get(value, "input"))
+			b.Name = rawjson.TextOf(rawjson.Get(value, "name"))
+			text.text, _ = rawjson.TextBytes(rawjson.Get(value, "input"))
 		case "index":
 			if positional {
 				continue
@@ -80,8 +81,8 @@ func readFunction(b *wire.Block, text *callText, v jsontext.Value) (plain bool) 
 			b.Name = rawjson.TextOf(value)
 			plain = plain && openai.IsString(value)
 		case "arguments":
-			s, isText := rawjson.Text(value)
-			text.text = s
+			var isText bool
+			text.text, isText = rawjson.TextBytes(value)
 			if openai.IsObject(value) {
 				text.object = value
 			}

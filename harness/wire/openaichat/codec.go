@@ -29,10 +29,7 @@
 package openaichat
 
 import (
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
-	"github.com/retake-harness/retake/harness/wire/openai"
-	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // Codec is the codec; its zero value is ready.
@@ -53,13 +50,3 @@ const (
 	ofChoice       = "#choice"
 	ofMessage      = "#message"
 )
-
-func object(what string, body []byte) error {
-	switch {
-	case !rawjson.Valid(body):
-		return failure.Errorf(failure.Protocol, "openai chat: reading %s: the body is not JSON", what)
-	case !openai.IsObject(body):
-		return failure.Errorf(failure.Protocol, "openai chat: reading %s: the body is JSON but no object", what)
-	}
-	return nil
-}

@@ -28,7 +28,7 @@ func (Codec) DecodeResponse(status int, contentType string, body []byte) (*wire.
 }
 
 func decodeJSON(status int, body []byte) (*wire.Response, error) {
-	if err := object("an answer", body); err != nil {
+	if err := openai.CheckObject("openai chat: reading an answer", body); err != nil {
 		return nil, err
 	}
 	r := &wire.Response{Complete: true}
@@ -184,7 +184,7 @@ func (a *answer) finish(r *wire.Response) {
 		judge(r, i, a.texts[n], cut)
 		n++
 	}
-	openai.DuplicateIDs(r)
+	r.Problems = append(r.Problems, wire.DuplicateIDs(r.Message.Blocks)...)
 	if choice := a.choice.Object(); choice != nil {
 		a.extra.Add(ofChoice, choice)
 	}
@@ -202,9 +202,9 @@ func judge(r *wire.Response, i int, text callText, cut bool) {
 	case text.object != nil:
 		b.Args = text.object
 	case text.custom:
-		b.ArgsText = text.text
+		b.ArgsText = string(text.text)
 	default:
-		if kind, bad := openai.SetArgs(b, text.text, cut); bad {
+		if kind := openai.SetArgs(b, text.text, cut); kind != "" {
 			r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.Name})
 		}
 	}
@@ -218,7 +218,7 @@ func stop(r *wire.Response) wire.Stop {
 	}
 	switch r.RawStop[0] {
 	case "stop", "eos":
-		return stopped(r)
+		return openai.Finished(r.Message.Blocks)
 	case "tool_calls", "function_call":
 		return wire.StopToolCalls
 	case "length", "model_length", "max_tokens":
@@ -227,20 +227,6 @@ func stop(r *wire.Response) wire.Stop {
 		return wire.StopRefused
 	}
 	return wire.StopUnknown
-}
-
-func stopped(r *wire.Response) wire.Stop {
-	out := wire.StopDone
-	for i := range r.Message.Blocks {
-		switch r.Message.Blocks[i].Kind {
-		case wire.KindToolCall:
-			return wire.StopToolCalls
-		case wire.KindRefusal:
-			out = wire.StopRefused
-		default: // says nothing about the end
-		}
-	}
-	return out
 }
 
 // count reads the usage object; Groq's streams have it within x_groq.

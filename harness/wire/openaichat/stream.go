@@ -221,7 +221,7 @@ func (s *stream) blocks() {
 func (s *stream) add(b wire.Block, c *call) {
 	r := &s.r
 	r.Message.Blocks = append(r.Message.Blocks, b)
-	s.texts = append(s.texts, callText{text: string(c.args), object: c.object, custom: c.kind == "custom"})
+	s.texts = append(s.texts, callText{text: c.args, object: c.object, custom: c.kind == "custom"})
 	if c.repeated {
 		r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemRepeatedKey, Block: len(r.Message.Blocks) - 1, Detail: c.name})
 	}

@@ -24,10 +24,7 @@
 package openairesponses
 
 import (
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
-	"github.com/retake-harness/retake/harness/wire/openai"
-	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // Codec is the codec; its zero value is ready.
@@ -46,13 +43,3 @@ const (
 	ofItem = "#item"
 	isPart = "#part"
 )
-
-func object(what string, body []byte) error {
-	switch {
-	case !rawjson.Valid(body):
-		return failure.Errorf(failure.Protocol, "openai responses: reading %s: the body is not JSON", what)
-	case !openai.IsObject(body):
-		return failure.Errorf(failure.Protocol, "openai responses: reading %s: the body is JSON but no object", what)
-	}
-	return nil
-}

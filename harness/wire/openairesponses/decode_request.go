@@ -11,7 +11,7 @@ import (
 
 // DecodeRequest reads a request body; the path says nothing here.
 func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
-	if err := object("a request", body); err != nil {
+	if err := openai.CheckObject("openai responses: reading a request", body); err != nil {
 		return nil, err
 	}
 	r := &wire.Request{}

@@ -22,7 +22,7 @@ func (Codec) DecodeResponse(status int, contentType string, body []byte) (*wire.
 	case stream:
 		return decodeStream(status, body)
 	}
-	if err := object("an answer", body); err != nil {
+	if err := openai.CheckObject("openai responses: reading an answer", body); err != nil {
 		return nil, err
 	}
 	a := answer{r: &wire.Response{Complete: true}, status: status}
@@ -101,7 +101,7 @@ func (a *answer) finish() {
 		r.RawStop = []string{raw}
 		r.Stop = stop(r, raw)
 	}
-	openai.DuplicateIDs(r)
+	r.Problems = append(r.Problems, wire.DuplicateIDs(r.Message.Blocks)...)
 	a.count()
 }
 
@@ -124,20 +124,20 @@ func (a *answer) item(v jsontext.Value) {
 	i := len(r.Message.Blocks) - 1
 	here := &r.Message.Blocks[i]
 	if it.kind == "custom_tool_call" {
-		here.ArgsText = text
+		here.ArgsText = string(text)
 		return
 	}
 	unfinished := a.state != "completed" || string(rawjson.Get(v, "status")) == `"in_progress"`
-	if kind, bad := openai.SetArgs(here, text, unfinished); bad {
+	if kind := openai.SetArgs(here, text, unfinished); kind != "" {
 		r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.Name})
 	}
 }
 
 // twin is the index of the call that b repeats, -1 for none.
-func (a *answer) twin(b *wire.Block, text string) int {
+func (a *answer) twin(b *wire.Block, text []byte) int {
 	for i := range a.r.Message.Blocks {
 		c := &a.r.Message.Blocks[i]
-		if c.Kind == wire.KindToolCall && b.ID != "" && c.ID == b.ID && c.Name == b.Name && openai.Arguments(c) == text {
+		if c.Kind == wire.KindToolCall && b.ID != "" && c.ID == b.ID && c.Name == b.Name && openai.Arguments(c) == string(text) {
 			return i
 		}
 	}
@@ -148,27 +148,13 @@ func (a *answer) twin(b *wire.Block, text string) int {
 func stop(r *wire.Response, raw string) wire.Stop {
 	switch state, reason, _ := strings.Cut(raw, ":"); {
 	case state == "completed":
-		return completed(r)
+		return openai.Finished(r.Message.Blocks)
 	case state == "incomplete" && reason == "max_output_tokens":
 		return wire.StopTruncated
 	case state == "incomplete" && reason == "content_filter":
 		return wire.StopRefused
 	}
 	return wire.StopUnknown
-}
-
-func completed(r *wire.Response) wire.Stop {
-	out := wire.StopDone
-	for i := range r.Message.Blocks {
-		switch r.Message.Blocks[i].Kind {
-		case wire.KindToolCall:
-			return wire.StopToolCalls
-		case wire.KindRefusal:
-			out = wire.StopRefused
-		default: // says nothing about the end
-		}
-	}
-	return out
 }
 
 // count reads the usage object.

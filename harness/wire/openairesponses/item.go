@@ -144,7 +144,7 @@ func (it *item) turn(blocks []wire.Block) []wire.Block {
 	case "function_call", "custom_tool_call":
 		b, text := it.call()
 		if it.kind == "custom_tool_call" {
-			b.ArgsText = text
+			b.ArgsText = string(text)
 		} else {
 			openai.SetArgs(&b, text, false)
 		}
@@ -154,17 +154,18 @@ func (it *item) turn(blocks []wire.Block) []wire.Block {
 }
 
 // call is the item as a tool call, and its arguments as text.
-func (it *item) call() (wire.Block, string) {
-	b := wire.Block{Kind: wire.KindToolCall, ID: rawjson.TextOf(it.callID), Name: rawjson.TextOf(it.name)}
+func (it *item) call() (b wire.Block, text []byte) {
+	b = wire.Block{Kind: wire.KindToolCall, ID: rawjson.TextOf(it.callID), Name: rawjson.TextOf(it.name)}
 	if it.kind == "custom_tool_call" {
 		b.Raw = it.raw
-		return b, rawjson.TextOf(it.input)
+		text, _ = rawjson.TextBytes(it.input)
+		return b, text
 	}
-	text, plain := rawjson.Text(it.arguments)
+	text, plain := rawjson.TextBytes(it.arguments)
 	if !plain {
 		b.Raw = it.raw
 		if openai.IsObject(it.arguments) {
-			text = string(it.arguments)
+			text = it.arguments
 		}
 		return b, text
 	}

@@ -273,15 +273,32 @@ func Text(v []byte) (text string, ok bool) {
 	return unquote(v), true
 }
 
+// TextBytes is Text as bytes: those of v where nothing in it is escaped.
+func TextBytes(v []byte) (text []byte, ok bool) {
+	switch {
+	case len(v) < 2 || v[0] != '"':
+		return nil, false
+	case plain(v):
+		return v[1 : len(v)-1 : len(v)-1], true
+	}
+	text, _ = jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+	return text, true
+}
+
 // TextOf is the string that v holds, empty for anything else.
 func TextOf(v []byte) string {
 	text, _ := Text(v)
 	return text
 }
 
-// unquote: broken UTF-8 comes out as U+FFFD, so that what is read can be written.
+// plain tells whether a string's text stands in it as it is. Broken UTF-8 does
+// not: it comes out as U+FFFD, so that what is read can be written.
+func plain(quoted []byte) bool {
+	return bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted)
+}
+
 func unquote(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 && utf8.Valid(quoted) {
+	if len(quoted) >= 2 && plain(quoted) {
 		return string(quoted[1 : len(quoted)-1])
 	}
 	out, _ := jsontext.AppendUnquote(make([]byte, 0, len(quoted)), quoted)
