@@ -78,6 +78,7 @@ func missFailure(r *Result, m *cassette.Miss) Failure {
 	switch m.Cause {
 	case cassette.CausePrompt, cassette.CauseTools, cassette.CauseParameters, cassette.CauseModel:
 		f.Part = failure.PartScenario // it is what the scenario says, or what its agent makes of it
+	default: // the agent leads the conversation otherwise
 	}
 	return f
 }

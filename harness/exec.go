@@ -131,7 +131,7 @@ func (w *world) firstError(ctx context.Context, err error, timeUp bool) error {
 			return failure.Wrap(failure.CassetteMiss, misses[0])
 		}
 	}
-	if fatal := w.env.Tools.Fatal(); fatal != nil && !(timeUp && errors.Is(fatal, context.DeadlineExceeded)) {
+	if fatal := w.env.Tools.Fatal(); fatal != nil && (!timeUp || !errors.Is(fatal, context.DeadlineExceeded)) {
 		return fatal
 	}
 	if err != nil && failure.Of(err) == failure.Internal {

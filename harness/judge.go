@@ -33,11 +33,12 @@ func (w *world) judge() {
 func verdict(failures []Failure) Verdict {
 	v := Pass
 	for _, f := range failures {
-		switch {
-		case f.Class == failure.GoldenInvalid:
+		switch f.Class {
+		case failure.GoldenInvalid:
 			return Invalid
-		case f.Class == failure.World:
+		case failure.World:
 			return Broken
+		default:
 		}
 		v = Fail
 	}

@@ -158,8 +158,9 @@ func (w *world) specs() ([]tool.Spec, error) {
 }
 
 func compile(c *schema.Cache, raw []byte) (*schema.Schema, error) {
+	var none *schema.Schema // allows everything
 	if raw == nil {
-		return nil, nil
+		return none, nil
 	}
 	return c.Compile(raw)
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/failure"
@@ -42,8 +43,7 @@ func (r *run) reached(call int) bool {
 // by tool and arguments.
 func (r *run) origin(c *journal.ToolCall) *journal.ModelAttempt {
 	want := sameCall(c.Tool, c.Args, c.ArgsText)
-	for i := len(r.answers) - 1; i >= 0; i-- {
-		a := r.answers[i]
+	for _, a := range slices.Backward(r.answers) {
 		if a.At > c.At {
 			continue
 		}

@@ -50,11 +50,15 @@ func (r *run) answered(q *journal.ModelAttempt, i int, made []*wire.Block, at []
 		}
 		switch {
 		case n == 0:
-			r.breach(Breach{Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "missing"),
-				What: name(c) + " has no result in the next message"})
+			r.breach(Breach{
+				Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "missing"),
+				What: name(c) + " has no result in the next message",
+			})
 		case n > 1:
-			r.breach(Breach{Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "double"),
-				What: fmt.Sprintf("%s has %d results", name(c), n)})
+			r.breach(Breach{
+				Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "double"),
+				What: fmt.Sprintf("%s has %d results", name(c), n),
+			})
 		}
 	}
 }
@@ -86,8 +90,10 @@ func (r *run) orphans(q *journal.ModelAttempt, i int, msgs []wire.Message) {
 			known = known || c.ID == res.ID
 		}
 		if !known {
-			r.breach(Breach{Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "orphan"),
-				What: "a result answers " + name(res) + ", which the message before does not call"})
+			r.breach(Breach{
+				Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "orphan"),
+				What: "a result answers " + name(res) + ", which the message before does not call",
+			})
 		}
 	}
 }
@@ -100,8 +106,10 @@ func (r *run) uniqueIDs() {
 			made, at := calls(&q.Request.Messages[i], wire.KindToolCall)
 			for k, c := range made {
 				if c.ID != "" && seen[c.ID] {
-					r.breach(Breach{Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "unique"),
-						What: fmt.Sprintf("the id %q is used for two calls", c.ID)})
+					r.breach(Breach{
+						Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "unique"),
+						What: fmt.Sprintf("the id %q is used for two calls", c.ID),
+					})
 				}
 				seen[c.ID] = true
 			}
@@ -116,8 +124,10 @@ func (r *run) resultsFirst() {
 			m := &q.Request.Messages[i]
 			_, at := calls(m, wire.KindToolResult)
 			if len(at) > 0 && at[len(at)-1] != len(at)-1 {
-				r.breach(Breach{Request: q.Ordinal, Block: block(i, at[len(at)-1]), Provider: said(q.API, "first"),
-					What: "something stands before a tool result in its message"})
+				r.breach(Breach{
+					Request: q.Ordinal, Block: block(i, at[len(at)-1]), Provider: said(q.API, "first"),
+					What: "something stands before a tool result in its message",
+				})
 			}
 		}
 	}

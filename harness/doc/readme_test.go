@@ -72,7 +72,7 @@ func TestREADMEBlocks(t *testing.T) {
 		case b.kind == "console":
 			runConsole(t, b)
 		case b.kind == "sh":
-			for _, command := range strings.Split(strings.TrimSpace(b.text), "\n") {
+			for command := range strings.SplitSeq(strings.TrimSpace(b.text), "\n") {
 				if strings.HasPrefix(command, "go run ./harness/cmd/retake ") {
 					retake(t, command)
 				} else if !strings.Contains(string(ci), "\n"+command+"\n") {

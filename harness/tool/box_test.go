@@ -27,7 +27,7 @@ type bench struct {
 
 // do calls the tool t once, on a virtual clock, and returns its answer and
 // attempts.
-func (b *bench) do(t *testing.T, ctx context.Context, args string, run func(ctx context.Context, c tool.Call) (tool.Result, error)) (tool.Answer, []*journal.ToolAttempt, error) { //nolint:revive // the test comes first
+func (b *bench) do(t *testing.T, ctx context.Context, args string, run func(ctx context.Context, c tool.Call) (tool.Result, error)) (tool.Answer, []*journal.ToolAttempt, error) {
 	t.Helper()
 	b.spec.Decl.Name = "t"
 	b.spec.Exec = tool.ExecutorFunc(func(ctx context.Context, c tool.Call) (tool.Result, error) {

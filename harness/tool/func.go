@@ -45,6 +45,8 @@ func asError(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return &Error{Code: CodeCancelled, Message: "the call was cancelled", Class: failure.ToolUnavailable, Detail: err.Error()}
 	}
-	return &Error{Code: CodeUpstream, Message: "the tool failed", Retryable: true,
-		Class: failure.ToolUnavailable, Detail: err.Error()}
+	return &Error{
+		Code: CodeUpstream, Message: "the tool failed", Retryable: true,
+		Class: failure.ToolUnavailable, Detail: err.Error(),
+	}
 }

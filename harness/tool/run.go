@@ -31,8 +31,8 @@ func (p *Pending) run(ctx context.Context) (Result, journal.Outcome, error) {
 		if err != nil || !p.again(res, outcome, policy) {
 			return res, outcome, err
 		}
-		if err := clock.Sleep(ctx, wait); err != nil {
-			return res, outcome, nil
+		if clock.Sleep(ctx, wait) != nil {
+			return res, outcome, nil // the run's time is up: what the last attempt said stands
 		}
 		wait *= 2
 	}
@@ -84,12 +84,16 @@ func (b *Box) names() []string {
 func (p *Pending) arguments() (jsontext.Value, *Error) {
 	v := jsontext.Value(p.argText)
 	if !v.IsValid() {
-		return nil, &Error{Code: CodeValidation, Class: failure.ToolInvalidArguments,
-			Message: "the arguments are not valid JSON; send one complete JSON object"}
+		return nil, &Error{
+			Code: CodeValidation, Class: failure.ToolInvalidArguments,
+			Message: "the arguments are not valid JSON; send one complete JSON object",
+		}
 	}
 	if v.Kind() != '{' {
-		return nil, &Error{Code: CodeValidation, Class: failure.ToolInvalidArguments,
-			Message: "the arguments must be a JSON object"}
+		return nil, &Error{
+			Code: CodeValidation, Class: failure.ToolInvalidArguments,
+			Message: "the arguments must be a JSON object",
+		}
 	}
 	if p.spec.Input == nil {
 		return v, nil
@@ -109,9 +113,11 @@ func fieldMessage(bad []schema.FieldError) string {
 	return strings.Join(parts, "; ")
 }
 
-func (p *Pending) approve(ctx context.Context) (*Error, error) {
+// approve asks for the approval that the tool needs; refused is nil when the
+// call may go on.
+func (p *Pending) approve(ctx context.Context) (refused *Error, err error) {
 	if !p.spec.Decl.Approval {
-		return nil, nil
+		return refused, nil
 	}
 	no := &Error{Code: CodeNotApproved, Message: "a person has to approve this call, and has not", Class: failure.ToolNotApproved}
 	if p.box.opts.Approve == nil {
@@ -122,9 +128,9 @@ func (p *Pending) approve(ctx context.Context) (*Error, error) {
 		return no, failure.Errorf(classOf(err), "tool %s: asking for approval: %w", p.call.Tool, err)
 	}
 	if !ok {
-		return no, nil
+		refused = no
 	}
-	return nil, nil
+	return refused, nil
 }
 
 // classOf is the class of an error of the user's own code around a tool: its
@@ -272,8 +278,10 @@ func (p *Pending) execute(outer context.Context) (Result, error) {
 	}
 	if res.Err == nil && p.spec.Output != nil {
 		if bad := p.spec.Output.Check([]byte(res.Content)); len(bad) > 0 {
-			res = Result{Err: &Error{Code: CodeBadOutput, Class: failure.ToolBadOutput,
-				Message: "the tool's answer does not have the promised form", Detail: fieldMessage(bad)}}
+			res = Result{Err: &Error{
+				Code: CodeBadOutput, Class: failure.ToolBadOutput,
+				Message: "the tool's answer does not have the promised form", Detail: fieldMessage(bad),
+			}}
 		}
 	}
 	for _, f := range p.box.opts.Post {
@@ -287,16 +295,20 @@ func (p *Pending) execute(outer context.Context) (Result, error) {
 func (p *Pending) guarded(ctx context.Context) (res Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			res, err = Result{Err: &Error{Code: CodeUpstream, Class: failure.ToolUnavailable,
-				Message: "the tool broke down", Detail: fmt.Sprint("panic: ", v)}}, nil
+			res, err = Result{Err: &Error{
+				Code: CodeUpstream, Class: failure.ToolUnavailable,
+				Message: "the tool broke down", Detail: fmt.Sprint("panic: ", v),
+			}}, nil
 		}
 	}()
 	return p.spec.Exec.Execute(ctx, p.call)
 }
 
 func timeoutError(detail string) *Error {
-	return &Error{Code: CodeTimeout, Message: "the tool did not answer in time", Retryable: true,
-		Class: failure.ToolTimeout, Detail: detail}
+	return &Error{
+		Code: CodeTimeout, Message: "the tool did not answer in time", Retryable: true,
+		Class: failure.ToolTimeout, Detail: detail,
+	}
 }
 
 func harnessError() *Error {

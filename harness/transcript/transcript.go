@@ -14,6 +14,7 @@ package transcript
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,8 +129,7 @@ func (w *writer) request(r *wire.Request) *conversation {
 // find is the newest conversation whose history the request's messages begin
 // with, and how many of them it has already.
 func (w *writer) find(r *wire.Request) (*conversation, int) {
-	for i := len(w.convs) - 1; i >= 0; i-- {
-		c := w.convs[i]
+	for _, c := range slices.Backward(w.convs) {
 		if wire.HasPrefix(r.Messages, c.history) {
 			return c, len(c.history)
 		}
@@ -140,8 +140,7 @@ func (w *writer) find(r *wire.Request) (*conversation, int) {
 // repeated is the newest conversation whose last request was this one; it is
 // printed already.
 func (w *writer) repeated(r *wire.Request) *conversation {
-	for i := len(w.convs) - 1; i >= 0; i-- {
-		c := w.convs[i]
+	for _, c := range slices.Backward(w.convs) {
 		if len(r.Messages) == len(c.asked.Messages) && wire.HasPrefix(all(r), all(c.asked)) {
 			return c
 		}

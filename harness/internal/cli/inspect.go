@@ -148,6 +148,7 @@ func contractLines(w io.Writer, findings []contract.Finding) {
 			held = append(held, string(f.Rule))
 		case contract.NotObservable:
 			unseen = append(unseen, string(f.Rule))
+		case contract.Breached, contract.NotApplicable:
 		}
 		for _, b := range f.Breaches {
 			_, _ = fmt.Fprintf(w, "breach %s\n", transcript.Safe(b.String()))

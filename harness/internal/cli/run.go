@@ -123,8 +123,8 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 	}
 	if totals.Scenarios == 0 {
 		w.Discard()
-		return cmp.Or(misnamed, error(failure.Errorf(failure.ScenarioInvalid,
-			"no scenario has both the model %q and the label %q", f.models, f.labels)))
+		return cmp.Or(misnamed, failure.Errorf(failure.ScenarioInvalid,
+			"no scenario has both the model %q and the label %q", f.models, f.labels))
 	}
 	dir, err := w.Close(interrupted)
 	if err = cmp.Or(unwritten, err); err != nil {

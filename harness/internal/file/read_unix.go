@@ -5,6 +5,7 @@ package file
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"syscall"
 )
 
@@ -34,7 +35,8 @@ func Read(path string) ([]byte, error) {
 		case m == 0, int64(n) == st.Size:
 			return buf[:n:n], nil
 		case n == len(buf):
-			buf = append(buf, make([]byte, len(buf))...)
+			buf = slices.Grow(buf, len(buf))
+			buf = buf[:cap(buf)]
 		}
 	}
 }
