@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/retake-harness/retake/harness/wire/openaichat"
+	"github.com/retake-harness/retake/harness/wire/wiretest"
 )
 
 // request is about 4 KB: a system text, some exchanges, three tools.
@@ -29,34 +30,7 @@ var jsonAnswer = []byte(`{"id":"chatcmpl-abc","object":"chat.completion","create
 	strings.Repeat("It will rain. ", 20) + `","tool_calls":[{"id":"call_abc","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\"}"}}],"refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"tool_calls"}],` +
 	`"usage":{"prompt_tokens":194,"completion_tokens":315,"total_tokens":509,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":256,"audio_tokens":0}},"service_tier":"default","system_fingerprint":null}`)
 
-func BenchmarkDecodeRequest(b *testing.B) {
-	body := request()
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := (openaichat.Codec{}).DecodeRequest("", body); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEncodeRequest(b *testing.B) {
-	c := openaichat.Codec{}
-	r, err := c.DecodeRequest("", request())
-	if err != nil {
-		b.Fatal(err)
-	}
-	var dst []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		if dst, err = c.EncodeRequest(dst[:0], r); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.SetBytes(int64(len(dst)))
-}
-
-func BenchmarkDecodeResponse(b *testing.B) {
+func Benchmark(b *testing.B) {
 	c := openaichat.Codec{}
 	r, err := c.DecodeResponse(200, "", jsonAnswer)
 	if err != nil {
@@ -66,34 +40,5 @@ func BenchmarkDecodeResponse(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, body := range map[string][]byte{"json": jsonAnswer, "stream": stream} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.DecodeResponse(200, "", body); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkEncodeResponse(b *testing.B) {
-	c := openaichat.Codec{}
-	r, err := c.DecodeResponse(200, "", jsonAnswer)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, stream := range map[string]bool{"json": false, "stream": true} {
-		b.Run(name, func(b *testing.B) {
-			var dst []byte
-			b.ReportAllocs()
-			for b.Loop() {
-				if dst, err = c.EncodeResponse(dst[:0], r, stream); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	wiretest.Bench(b, c, "", request(), jsonAnswer, stream)
 }

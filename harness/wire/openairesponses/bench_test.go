@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/retake-harness/retake/harness/wire/openairesponses"
+	"github.com/retake-harness/retake/harness/wire/wiretest"
 )
 
 // request is about 4 KB: instructions, some exchanges, three tools.
@@ -28,36 +29,10 @@ func request() []byte {
 	return []byte(b.String())
 }
 
-func BenchmarkDecodeRequest(b *testing.B) {
-	body := request()
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := (openairesponses.Codec{}).DecodeRequest("", body); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEncodeRequest(b *testing.B) {
+func Benchmark(b *testing.B) {
 	c := openairesponses.Codec{}
-	r, err := c.DecodeRequest("", request())
-	if err != nil {
-		b.Fatal(err)
-	}
-	var dst []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		if dst, err = c.EncodeRequest(dst[:0], r); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkDecodeResponse(b *testing.B) {
-	c := openairesponses.Codec{}
-	json := []byte(response("completed", reasoning+","+message+","+call))
-	r, err := c.DecodeResponse(200, "", json)
+	answer := []byte(response("completed", reasoning+","+message+","+call))
+	r, err := c.DecodeResponse(200, "", answer)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -65,15 +40,5 @@ func BenchmarkDecodeResponse(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, body := range map[string][]byte{"json": json, "stream": stream} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.DecodeResponse(200, "", body); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	wiretest.Bench(b, c, "", request(), answer, stream)
 }

@@ -38,7 +38,8 @@ func FuzzRequest(t *testing.T, c wire.Codec, path string, body []byte) {
 	wire.Normal(nil, c, r)
 }
 
-// FuzzResponse is the body of a fuzz target for answers.
+// FuzzResponse is the body of a fuzz target for answers: whatever can be read
+// can be written in both forms, and its turn sent back.
 func FuzzResponse(t *testing.T, c wire.Codec, body []byte) {
 	t.Helper()
 	for _, status := range []int{200, 500} {
@@ -57,6 +58,13 @@ func FuzzResponse(t *testing.T, c wire.Codec, body []byte) {
 			if _, err := c.DecodeResponse(status, "", written); err != nil {
 				t.Fatalf("%q\nwritten (stream %v) as %s\ncannot be read: %v", body, stream, written, err)
 			}
+		}
+		next, err := c.EncodeRequest(nil, &wire.Request{Messages: []wire.Message{r.Message}})
+		if err != nil {
+			continue
+		}
+		if _, err := c.DecodeRequest(c.Path("m", false), next); err != nil {
+			t.Fatalf("%q\nsent back as %s\ncannot be read: %v", body, next, err)
 		}
 	}
 }
