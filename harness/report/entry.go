@@ -19,7 +19,7 @@ func EntryOf(r *harness.Result) Entry {
 		Name: r.Name, Model: r.Model, API: string(r.API), Verdict: string(r.Verdict), Part: string(r.Part()),
 		Clock: string(r.Clock), Warnings: r.Warnings,
 		Outcome: Outcome{Class: "completed", Detail: r.Outcome.Detail, Stop: string(r.Outcome.Stop), Answer: r.Outcome.Answer},
-		Figures: figuresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),
+		Figures: FiguresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),
 		Effects: effectsOf(r.Effects), Hashes: Hashes(r.Hashes),
 	}
 	if r.Outcome.Class != failure.None {
@@ -31,15 +31,22 @@ func EntryOf(r *harness.Result) Entry {
 	if s := r.Scenario; s != nil {
 		e.File, e.Owner, e.Why, e.Rollback, e.Labels = s.File, s.Owner, s.Why, s.Rollback, s.Labels
 	}
-	for _, f := range r.Failures {
-		e.Reasons = append(e.Reasons, Reason{
-			Class: string(f.Class), Part: string(f.Part), What: f.What, Where: f.Where, Line: f.Line, Diff: f.Diff, Why: f.Why, Next: f.Next,
-		})
-	}
+	e.Reasons = reasonsOf(r)
 	return e
 }
 
-func figuresOf(r *harness.Result) Figures {
+func reasonsOf(r *harness.Result) []Reason {
+	var out []Reason
+	for _, f := range r.Failures {
+		out = append(out, Reason{
+			Class: string(f.Class), Part: string(f.Part), What: f.What, Where: f.Where, Line: f.Line, Diff: f.Diff, Why: f.Why, Next: f.Next,
+		})
+	}
+	return out
+}
+
+// FiguresOf are the sums of one run.
+func FiguresOf(r *harness.Result) Figures {
 	return Figures{
 		Iterations: r.Outcome.Iterations, ModelAttempts: len(r.Models), ToolCalls: len(r.Calls), ToolAttempts: len(r.Attempts),
 		Tokens: tokensOf(r.Tokens), Cost: round(r.Cost), Latency: micros(r.Latency),

@@ -14,7 +14,7 @@ func Explain(r *harness.Result, n int) string {
 	if r.Scenario != nil {
 		owner = r.Scenario.Owner
 	}
-	for _, reason := range EntryOf(r).Reasons {
+	for _, reason := range reasonsOf(r) {
 		writeReason(&b, reason, owner)
 	}
 	if b.Len() == 0 {

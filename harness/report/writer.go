@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
@@ -23,7 +22,7 @@ type Options struct {
 	Tool     string // "retake" and its version
 	Prices   string // the oldest day of a price in use, "" for none
 	Parallel int
-	Keep     int // how many older runs are kept; 0 keeps all
+	Keep     int // how many runs are kept, this one included; 0 keeps all
 }
 
 // Writer writes one run's reports. Everything goes into a folder that takes the
@@ -234,12 +233,12 @@ func (w *Writer) prune() {
 	}
 	var runs []string
 	for _, e := range entries {
-		if e.IsDir() && runFolder.MatchString(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+		if e.IsDir() && runFolder.MatchString(e.Name()) && e.Name() != w.opts.ID {
 			runs = append(runs, e.Name())
 		}
 	}
 	slices.Sort(runs)
-	for len(runs) > w.opts.Keep {
+	for len(runs) >= w.opts.Keep && len(runs) > 0 { // this run is one of those kept, even when a younger one was faster
 		_ = os.RemoveAll(filepath.Join(w.opts.Dir, runs[0])) // an old report is no reason to fail
 		runs = runs[1:]
 	}
