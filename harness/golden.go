@@ -74,6 +74,6 @@ func (w *world) damaged(path string) {
 		Class: failure.GoldenInvalid, Part: failure.PartHarness, Where: path,
 		What: "the golden has CRLF line ends; goldens are compared byte by byte",
 		Why:  "a checkout that changes line ends makes every comparison wrong",
-		Next: "add `golden/** -text` to .gitattributes, then: git rm --cached -r golden && git reset --hard",
+		Next: "add `golden/** -text` to .gitattributes, then write the file anew: retake run " + w.result.Name + " --accept",
 	}, "")
 }

@@ -16,10 +16,11 @@ type runPrinter struct {
 	color bool
 	total int
 	done  int
+	said  map[string]string // explanation → the scenario that it was printed for
 }
 
 func newRunPrinter(sys IO, quiet bool, total int) *runPrinter {
-	return &runPrinter{sys: sys, quiet: quiet, total: total, color: sys.Terminal && sys.Getenv("NO_COLOR") == ""}
+	return &runPrinter{sys: sys, quiet: quiet, total: total, said: map[string]string{}, color: sys.Terminal && sys.Getenv("NO_COLOR") == ""}
 }
 
 func (p *runPrinter) result(r *harness.Result) {
@@ -32,7 +33,7 @@ func (p *runPrinter) result(r *harness.Result) {
 		return
 	}
 	p.clear()
-	f := report.EntryOf(r).Figures
+	f := report.FiguresOf(r)
 	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s virtual %7.2f ms\n",
 		p.word(r.Verdict), transcript.Safe(r.Name), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
 		report.Dollars(f.Cost), report.Duration(f.Latency), float64(r.Real.Microseconds())/1000)
@@ -42,7 +43,19 @@ func (p *runPrinter) result(r *harness.Result) {
 	for _, w := range r.Warnings {
 		_, _ = fmt.Fprintf(p.sys.Stdout, "      warning: %s\n", transcript.AppendSafe(nil, w, 15))
 	}
-	_, _ = fmt.Fprint(p.sys.Stdout, report.Explain(r, 6))
+	p.explain(r)
+}
+
+// explain prints what did not hold, once: a mistake in a shared file is every
+// scenario's.
+func (p *runPrinter) explain(r *harness.Result) {
+	text := report.Explain(r, 6)
+	if first, ok := p.said[text]; ok && text != "" {
+		_, _ = fmt.Fprintf(p.sys.Stdout, "      for the same reason as %s\n", transcript.Safe(first))
+		return
+	}
+	p.said[text] = r.Name
+	_, _ = fmt.Fprint(p.sys.Stdout, text)
 }
 
 var verdictWords = map[harness.Verdict]string{
