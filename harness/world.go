@@ -121,11 +121,10 @@ func (w *world) openModel() error {
 	w.result.Hashes.Cassette, w.modelFile = file.Hash, path
 	w.addWarnings(file)
 	w.player, err = cassette.NewPlayer(file, cassette.Options{
-		Match:   cassette.Mode(p.Scenario.Replay.Match),
-		Ignore:  p.Scenario.Replay.Ignore,
-		Meaning: meaning,
-		Wait:    clock.Sleep,
-		Record:  p.Scenario.Name,
+		Match:  cassette.Mode(p.Scenario.Replay.Match),
+		Ignore: p.Scenario.Replay.Ignore,
+		Wait:   clock.Sleep,
+		Record: p.Scenario.Name,
 	})
 	return err
 }
