@@ -3,6 +3,7 @@ package codec_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,7 @@ func decoded(t *testing.T, folder string, f facts) []call {
 			t.Errorf("%s: %v", file, err)
 			continue
 		}
+		again(t, c, file, r)
 		one := told(api, r)
 		if one.Model == "" {
 			one.Model = q.Model // the facts do so too
@@ -164,7 +166,36 @@ func bare(t *testing.T, folder string, f facts) []call {
 		t.Errorf("%s: %v", f.Path, err)
 		return nil
 	}
+	again(t, c, f.Path, r)
 	return []call{told(c.API(), r)}
+}
+
+// again: an answer without defects means the same when it is written in either
+// form and read back. Where a member stands that no field holds may differ.
+func again(t *testing.T, c wire.Codec, file string, r *wire.Response) {
+	t.Helper()
+	if len(r.Problems) > 0 || r.Err != nil {
+		return
+	}
+	for _, stream := range []bool{false, true} {
+		body, err := c.EncodeResponse(nil, r, stream)
+		if err != nil {
+			t.Errorf("%s: encode (stream %v): %v", file, stream, err)
+			continue
+		}
+		back, err := c.DecodeResponse(200, "", body)
+		if err != nil {
+			t.Errorf("%s: decode (stream %v) %s: %v", file, stream, body, err)
+			continue
+		}
+		back.Streamed, back.Extra = r.Streamed, r.Extra
+		if reflect.DeepEqual(r, back) {
+			continue // a diff over an image takes seconds
+		}
+		if diff := cmp.Diff(r, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: an answer (stream %v) reads differently when written again:\n%s", file, stream, diff)
+		}
+	}
 }
 
 // request: a recorded request keeps its meaning on the way through the codec.

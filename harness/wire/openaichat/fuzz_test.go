@@ -11,7 +11,9 @@ func FuzzDecodeRequest(f *testing.F) {
 	for _, r := range requests() {
 		f.Add([]byte(r.Body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) { wiretest.FuzzRequest(t, openaichat.Codec{}, "/chat/completions", body) })
+	f.Fuzz(func(t *testing.T, body []byte) {
+		wiretest.FuzzRequest(t, openaichat.Codec{}, "/chat/completions", body)
+	})
 }
 
 func FuzzDecodeResponse(f *testing.F) {
