@@ -155,7 +155,8 @@ func bubble(t *testing.T, p harness.Params) (r *harness.Result) {
 	defer func() {
 		if v := recover(); v != nil {
 			r = harness.NotBuilt(p.Scenario.Name, p.Model, failure.Errorf(failure.Agent,
-				"the agent hung: %v; look for a wait without a timeout, or a goroutine that outlives the run", v))
+				"the agent hung, or left a goroutine behind that does: %v; look for a wait without a timeout", v))
+			r.Scenario, r.Clock, r.Failures[0].Where = p.Scenario, p.Clock, p.Scenario.File
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) { r = harness.Exec(context.WithoutCancel(t.Context()), p) })
