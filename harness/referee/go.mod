@@ -10,7 +10,9 @@ require (
 	github.com/retake-harness/retake v0.0.0
 	github.com/sebdah/goldie/v2 v2.8.0
 	google.golang.org/genai v1.77.0
+	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
 	gopkg.in/dnaeon/go-vcr.v4 v4.0.8
+	pgregory.net/rapid v1.3.0
 )
 
 require (
@@ -51,6 +53,7 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240903143218-8af14fe29dc1 // indirect
 	google.golang.org/grpc v1.66.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
 replace github.com/retake-harness/retake => ../..
