@@ -99,7 +99,7 @@ type Extra struct{ w Writer }
 // Add keeps one member.
 func (e *Extra) Add(name string, value jsontext.Value) {
 	if e.w.B == nil {
-		e.w.Begin('{')
+		e.w.B = append(make([]byte, 0, len(name)+len(value)+len(`{"":}`)), '{')
 	}
 	e.w.Value(name, value)
 }

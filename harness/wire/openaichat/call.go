@@ -10,11 +10,12 @@ import (
 
 // requestCall reads an element of tool_calls that a request repeats: what is
 // unusual about it is kept by keeping it whole.
-func requestCall(v jsontext.Value) wire.Block {
-	b, text, plain := readCall(v, false)
+func requestCall(c *rawjson.Cursor) wire.Block {
+	start := c.Mark()
+	b, text, plain := readCall(c, false)
 	setArgs(&b, text)
 	if !plain {
-		b.Raw = v
+		b.Raw = c.Since(start)
 	}
 	return b
 }
@@ -41,30 +42,27 @@ type callText struct {
 // readCall reads an element of tool_calls, without its arguments' judgement.
 // plain says that its fields and Extra hold all there is. positional drops the
 // index, which says nothing where the calls are in a list.
-func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, plain bool) {
-	b.Kind, plain = wire.KindToolCall, openai.IsObject(v)
+func readCall(c *rawjson.Cursor, positional bool) (b wire.Block, text callText, plain bool) {
+	b.Kind, plain = wire.KindToolCall, c.Kind() == '{'
 	var extra openai.Extra
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
-		switch string(name) {
+	for c.Object(); c.More(); {
+		switch name := c.Name(); string(name) {
 		case "id":
-			b.ID = rawjson.TextOf(value)
-			plain = plain && openai.IsString(value)
+			plain = plain && c.Kind() == '"'
+			b.ID = rawjson.TextOf(c.Value())
 		case "type":
-			plain = plain && string(value) == `"function"`
+			plain = string(c.Value()) == `"function"` && plain
 		case "function":
-			plain = readFunction(&b, &text, value) && plain
+			plain = readFunction(c, &b, &text) && plain
 		case "custom":
+			custom := c.Value()
 			text.custom, plain = true, false
-			b.Name = rawjson.TextOf(rawjson.Get(value, "name"))
-			text.text, _ = rawjson.TextBytes(rawjson.Get(value, "input"))
-		case "index":
-			if positional {
-				continue
-			}
-			extra.Add("index", value)
+			b.Name = rawjson.TextOf(rawjson.Get(custom, "name"))
+			text.text, _ = rawjson.TextBytes(rawjson.Get(custom, "input"))
 		default:
-			extra.Add(string(name), value)
+			if v := c.Value(); !positional || string(name) != "index" {
+				extra.Add(string(name), v)
+			}
 		}
 	}
 	b.Extra = extra.Object()
@@ -72,10 +70,10 @@ func readCall(v jsontext.Value, positional bool) (b wire.Block, text callText, p
 }
 
 // readFunction reads {"name":…,"arguments":"…"}; false when it is not just that.
-func readFunction(b *wire.Block, text *callText, v jsontext.Value) (plain bool) {
-	plain = openai.IsObject(v)
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
+func readFunction(c *rawjson.Cursor, b *wire.Block, text *callText) (plain bool) {
+	plain = c.Kind() == '{'
+	for c.Object(); c.More(); {
+		name, value := c.Member()
 		switch string(name) {
 		case "name":
 			b.Name = rawjson.TextOf(value)
@@ -96,12 +94,17 @@ func readFunction(b *wire.Block, text *callText, v jsontext.Value) (plain bool) 
 
 // legacyCall reads the function_call of a message.
 func legacyCall(v jsontext.Value) wire.Block {
-	b := wire.Block{Kind: wire.KindToolCall}
-	var text callText
-	readFunction(&b, &text, v)
+	b, text := readLegacy(v)
 	setArgs(&b, text)
-	b.Raw = legacyRaw(v)
 	return b
+}
+
+// readLegacy reads it without its arguments' judgement.
+func readLegacy(v jsontext.Value) (b wire.Block, text callText) {
+	b = wire.Block{Kind: wire.KindToolCall, Raw: legacyRaw(v)}
+	c := rawjson.New(v)
+	readFunction(&c, &b, &text)
+	return b, text
 }
 
 func legacyRaw(call jsontext.Value) jsontext.Value {

@@ -98,7 +98,7 @@ func (m *rawMessage) walk(c *rawjson.Cursor) {
 		value := c.Value()
 		switch string(name) {
 		case "role":
-			m.role = role(value)
+			m.role = openai.Word(value)
 		case "content":
 			m.content = value
 		case "refusal":
@@ -122,27 +122,12 @@ func (m *rawMessage) walk(c *rawjson.Cursor) {
 	}
 }
 
-// role spares the common roles their allocation.
-func role(v jsontext.Value) string {
-	switch string(v) {
-	case `"user"`:
-		return string(wire.RoleUser)
-	case `"assistant"`:
-		return string(wire.RoleAssistant)
-	case `"system"`:
-		return string(wire.RoleSystem)
-	case `"tool"`:
-		return "tool"
-	}
-	return rawjson.TextOf(v)
-}
-
 func (m *rawMessage) isResult() bool { return m.role == "tool" || m.role == "function" }
 
 // result is a message of role tool or function.
 func (m *rawMessage) result() wire.Block {
 	b := wire.Block{Kind: wire.KindToolResult, ID: m.take("tool_call_id", m.id), Name: m.take("name", m.name)}
-	b.Result = m.parts()
+	b.Result = m.parts(nil)
 	if m.role == "function" {
 		m.extra.Add("role", jsontext.Value(`"function"`))
 	}
@@ -186,7 +171,7 @@ func (m *rawMessage) message() wire.Message {
 	if out.Role == wire.RoleAssistant {
 		out.Blocks = m.turn()
 	} else {
-		out.Blocks = m.parts()
+		out.Blocks = m.parts(nil)
 		m.leftovers()
 	}
 	out.Extra = m.extra.Object()
@@ -200,7 +185,7 @@ func (m *rawMessage) turn() []wire.Block {
 	if raw := m.reasoning.Object(); raw != nil {
 		out = append(out, wire.Block{Kind: wire.KindReasoning, Text: m.thought, Raw: raw})
 	}
-	out = append(out, m.parts()...)
+	out = m.parts(out)
 	if s := m.take("refusal", m.refusal); s != "" {
 		out = append(out, wire.Block{Kind: wire.KindRefusal, Text: s})
 	}
@@ -215,28 +200,24 @@ func (m *rawMessage) turn() []wire.Block {
 		return out
 	}
 	for a := rawjson.InArray(calls); a.More(); {
-		out = append(out, requestCall(a.Value()))
+		out = append(out, requestCall(&a))
 	}
 	return out
 }
 
-// parts are the content. What is neither text nor a list of parts is kept.
-func (m *rawMessage) parts() []wire.Block {
+// parts adds the content. What is neither text nor a list of parts is kept.
+func (m *rawMessage) parts(out []wire.Block) []wire.Block {
 	if s, ok := rawjson.Text(m.content); ok {
-		return []wire.Block{{Kind: wire.KindText, Text: s}}
+		return append(out, wire.Block{Kind: wire.KindText, Text: s})
 	}
 	if m.content != nil && (!openai.IsArray(m.content) || openai.IsEmpty(m.content)) {
 		m.extra.Add("content", m.content)
-		return nil
+		return out
 	}
-	return decodeParts(m.content)
+	return decodeParts(out, m.content)
 }
 
-func decodeParts(v jsontext.Value) []wire.Block {
-	if v == nil {
-		return nil
-	}
-	var out []wire.Block
+func decodeParts(out []wire.Block, v jsontext.Value) []wire.Block {
 	for a := rawjson.InArray(v); a.More(); {
 		out = append(out, decodePart(a.Value()))
 	}

@@ -138,23 +138,20 @@ func (a *answer) turn(r *wire.Response, v jsontext.Value) {
 	if s, ok := rawjson.Text(m.content); ok && s != "" {
 		blocks = append(blocks, wire.Block{Kind: wire.KindText, Text: s})
 	} else if openai.IsArray(m.content) {
-		blocks = append(blocks, decodeParts(m.content)...)
+		blocks = decodeParts(blocks, m.content)
 	}
 	if s := rawjson.TextOf(m.refusal); s != "" {
 		blocks = append(blocks, wire.Block{Kind: wire.KindRefusal, Text: s})
 	}
 	if openai.IsObject(m.call) {
-		var text callText
-		b := wire.Block{Kind: wire.KindToolCall}
-		readFunction(&b, &text, m.call)
-		b.Raw = legacyRaw(m.call)
+		b, text := readLegacy(m.call)
 		blocks, a.texts = append(blocks, b), append(a.texts, text)
 	}
 	for c := rawjson.InArray(m.calls); c.More(); {
-		v := c.Value()
-		b, text, plain := readCall(v, true)
+		start := c.Mark()
+		b, text, plain := readCall(&c, true)
 		if !plain {
-			b.Raw = v
+			b.Raw = c.Since(start)
 		}
 		blocks, a.texts = append(blocks, b), append(a.texts, text)
 	}

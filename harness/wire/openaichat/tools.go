@@ -11,56 +11,43 @@ import (
 func decodeTools(v jsontext.Value) []wire.Tool {
 	var out []wire.Tool
 	for a := rawjson.InArray(v); a.More(); {
-		out = append(out, decodeTool(a.Value()))
+		out = append(out, decodeTool(&a))
 	}
 	return out
 }
 
 // decodeTool reads a function; anything else (a custom tool, a server's own) is
 // kept whole, with its name where it has one.
-func decodeTool(v jsontext.Value) wire.Tool {
+func decodeTool(c *rawjson.Cursor) wire.Tool {
 	var t wire.Tool
-	var function jsontext.Value
-	var beside openai.Extra
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
-		switch string(name) {
+	var extra, beside openai.Extra
+	start, function, other := c.Mark(), false, false
+	for c.Object(); c.More(); {
+		switch name := c.Name(); string(name) {
 		case "type":
-			if string(value) != `"function"` {
-				return wire.Tool{Name: rawjson.TextOf(rawjson.Get(rawjson.Get(v, "custom"), "name")), Raw: v}
-			}
+			other = string(c.Value()) != `"function"`
 		case "function":
-			function = value
+			function = c.Kind() == '{'
+			t, extra = wire.Tool{}, openai.Extra{}
+			for c.Object(); c.More(); {
+				name, value := c.Member()
+				openai.FunctionMember(&t, &extra, name, value)
+			}
 		default:
-			beside.Add(string(name), value)
+			beside.Add(string(name), c.Value())
 		}
 	}
-	if !openai.IsObject(function) {
-		return wire.Tool{Raw: v}
+	switch raw := c.Since(start); {
+	case other:
+		return wire.Tool{Name: rawjson.TextOf(rawjson.Get(rawjson.Get(raw, "custom"), "name")), Raw: raw}
+	case !function:
+		return wire.Tool{Raw: raw}
 	}
-	decodeFunction(&t, function, beside.Object())
-	return t
-}
-
-func decodeFunction(t *wire.Tool, v, beside jsontext.Value) {
-	var extra openai.Extra
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
-		switch s := string(name); {
-		case s == "name" && openai.IsString(value):
-			t.Name = rawjson.TextOf(value)
-		case s == "description" && openai.IsString(value):
-			t.Description = rawjson.TextOf(value)
-		case s == "parameters" && !openai.IsNull(value):
-			t.Schema = value
-		default:
-			extra.Add(s, value)
-		}
-	}
-	if beside != nil {
-		extra.Add(besideFunction, beside)
+	if o := beside.Object(); o != nil {
+		extra.Add(besideFunction, o)
 	}
 	t.Extra = extra.Object()
+	return t
 }
 
 func encodeTools(w *openai.Writer, tools []wire.Tool) {
@@ -76,13 +63,7 @@ func encodeTools(w *openai.Writer, tools []wire.Tool) {
 		w.Text("type", "function")
 		w.Name("function")
 		w.Begin('{')
-		w.Text("name", t.Name)
-		if t.Description != "" {
-			w.Text("description", t.Description)
-		}
-		if t.Schema != nil {
-			w.Value("parameters", t.Schema)
-		}
+		w.Function(t)
 		w.Splice(t.Extra, besideFunction)
 		w.Close('}')
 		if t.Extra != nil {

@@ -88,12 +88,11 @@ func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
 	r.Messages = make([]wire.Message, 0, 16)
 	last := ofNobody
 	for c.Array(); c.More(); {
-		v := c.Value()
-		if !openai.IsObject(v) {
-			return failure.Errorf(failure.Protocol, "openai responses: reading a request: input holds %.40q, which is no item", v)
+		if c.Kind() != '{' {
+			return failure.Errorf(failure.Protocol, "openai responses: reading a request: input holds %.40q, which is no item", c.Value())
 		}
 		var it item
-		it.read(v)
+		it.read(c)
 		here := it.side()
 		if here != last || here == ofOther {
 			r.Messages = append(r.Messages, it.open(here))
@@ -114,34 +113,27 @@ func decodeInput(r *wire.Request, c *rawjson.Cursor) error {
 func decodeTools(v jsontext.Value) []wire.Tool {
 	var out []wire.Tool
 	for a := rawjson.InArray(v); a.More(); {
-		out = append(out, decodeTool(a.Value()))
+		out = append(out, decodeTool(&a))
 	}
 	return out
 }
 
 // decodeTool reads a function; any other tool is kept whole, with its name where
 // it has one.
-func decodeTool(v jsontext.Value) wire.Tool {
+func decodeTool(c *rawjson.Cursor) wire.Tool {
 	var t wire.Tool
 	var extra openai.Extra
-	function := false
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
-		switch s := string(name); {
-		case s == "type":
+	start, function := c.Mark(), false
+	for c.Object(); c.More(); {
+		name, value := c.Member()
+		if string(name) == "type" {
 			function = string(value) == `"function"`
-		case s == "name" && openai.IsString(value):
-			t.Name = rawjson.TextOf(value)
-		case s == "description" && openai.IsString(value):
-			t.Description = rawjson.TextOf(value)
-		case s == "parameters" && !openai.IsNull(value):
-			t.Schema = value
-		default:
-			extra.Add(s, value)
+		} else {
+			openai.FunctionMember(&t, &extra, name, value)
 		}
 	}
 	if !function {
-		return wire.Tool{Name: t.Name, Raw: v}
+		return wire.Tool{Name: t.Name, Raw: c.Since(start)}
 	}
 	t.Extra = extra.Object()
 	return t

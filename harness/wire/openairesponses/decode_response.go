@@ -91,7 +91,7 @@ func (a *answer) finish() {
 	r := a.r
 	r.Message.Role = wire.RoleAssistant
 	for e := rawjson.InArray(a.output); e.More(); {
-		a.item(e.Value())
+		a.item(&e)
 	}
 	if r.Err == nil && a.state != "" {
 		raw := a.state
@@ -107,10 +107,10 @@ func (a *answer) finish() {
 
 // item adds an item of the output. A call that is there twice, under two item
 // ids, is one call.
-func (a *answer) item(v jsontext.Value) {
+func (a *answer) item(c *rawjson.Cursor) {
 	r := a.r
 	var it item
-	it.read(v)
+	it.read(c)
 	if it.kind != "function_call" && it.kind != "custom_tool_call" {
 		r.Message.Blocks = it.turn(r.Message.Blocks)
 		return
@@ -127,7 +127,7 @@ func (a *answer) item(v jsontext.Value) {
 		here.ArgsText = string(text)
 		return
 	}
-	unfinished := a.state != "completed" || string(rawjson.Get(v, "status")) == `"in_progress"`
+	unfinished := a.state != "completed" || string(rawjson.Get(it.raw, "status")) == `"in_progress"`
 	if kind := openai.SetArgs(here, text, unfinished); kind != "" {
 		r.Problems = append(r.Problems, wire.Problem{Kind: kind, Block: i, Detail: b.Name})
 	}

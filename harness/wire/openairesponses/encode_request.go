@@ -248,13 +248,7 @@ func encodeTools(w *openai.Writer, tools []wire.Tool) {
 		}
 		w.Open('{')
 		w.Text("type", "function")
-		w.Text("name", t.Name)
-		if t.Description != "" {
-			w.Text("description", t.Description)
-		}
-		if t.Schema != nil {
-			w.Value("parameters", t.Schema)
-		}
+		w.Function(t)
 		w.Splice(t.Extra)
 		w.Close('}')
 	}

@@ -19,15 +19,15 @@ type item struct {
 	extra                         openai.Extra
 }
 
-func (it *item) read(v jsontext.Value) {
-	it.raw = v
-	for o := rawjson.InObject(v); o.More(); {
-		name, value := o.Member()
-		switch s := string(name); s {
+func (it *item) read(c *rawjson.Cursor) {
+	start := c.Mark()
+	for c.Object(); c.More(); {
+		name, value := c.Member()
+		switch string(name) {
 		case "type":
-			it.kind = rawjson.TextOf(value)
+			it.kind = openai.Word(value)
 		case "role":
-			it.role = rawjson.TextOf(value)
+			it.role = openai.Word(value)
 		case "content":
 			it.content = value
 		case "call_id":
@@ -41,9 +41,10 @@ func (it *item) read(v jsontext.Value) {
 		case "input":
 			it.input = value
 		default:
-			it.extra.Add(s, value)
+			it.extra.Add(string(name), value)
 		}
 	}
+	it.raw = c.Since(start)
 	switch {
 	case it.kind == "" && it.role != "":
 		it.kind = "message"

@@ -125,6 +125,15 @@ func (c *Cursor) Member() (name []byte, v jsontext.Value) {
 	return name, c.Value()
 }
 
+// Mark is where the next value begins, for Since.
+func (c *Cursor) Mark() int {
+	c.Kind()
+	return c.i
+}
+
+// Since is what was taken from a mark on, as it is written.
+func (c *Cursor) Since(mark int) jsontext.Value { return c.b[mark:c.i:c.i] }
+
 // Value takes the next value as it is written.
 func (c *Cursor) Value() jsontext.Value {
 	switch c.Kind() {
