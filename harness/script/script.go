@@ -101,13 +101,13 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	if turn.Body != nil {
 		answer = []byte(*turn.Body)
 	}
+	i := m.interaction(req, body, answer, turn, asked.Stream)
+	m.mu.Lock()
+	m.kept = append(m.kept, i) // before the wait: an answer that came too late is replayed as one
+	m.mu.Unlock()
 	if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
 		return nil, err
 	}
-	i := m.interaction(req, body, answer, turn, asked.Stream)
-	m.mu.Lock()
-	m.kept = append(m.kept, i)
-	m.mu.Unlock()
 	return httpResponse(req, &i.Response), nil
 }
 

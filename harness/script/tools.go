@@ -28,30 +28,39 @@ type Tools struct {
 	kept []cassette.Interaction
 }
 
-// Execute implements tool.Executor.
+// Execute implements tool.Executor. A call is kept when it is taken, so that one
+// which nobody waits for to its end can be replayed as well.
 func (t *Tools) Execute(ctx context.Context, c tool.Call) (tool.Result, error) {
+	a, err := t.take(c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	// Outside the lock: calls that run at once wait at once.
+	if err := clock.Sleep(ctx, a.Latency); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Content: a.Content, Err: a.Err}, nil
+}
+
+func (t *Tools) take(c tool.Call) (Answer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	answers := t.Answers[c.Tool]
 	n := t.n[c.Tool]
 	if n >= len(answers) {
-		return tool.Result{}, failure.Errorf(failure.ScenarioInvalid, "script: call %d of tool %s has no answer; write one more", n+1, c.Tool)
+		return Answer{}, failure.Errorf(failure.ScenarioInvalid, "script: call %d of tool %s has no answer; write one more", n+1, c.Tool)
+	}
+	a := answers[n]
+	i, err := cassette.ToolInteraction(c, tool.Result{Content: a.Content, Err: a.Err}, a.Latency)
+	if err != nil {
+		return Answer{}, err
 	}
 	if t.n == nil {
 		t.n = map[string]int{}
 	}
 	t.n[c.Tool]++
-	a := answers[n]
-	if err := clock.Sleep(ctx, a.Latency); err != nil {
-		return tool.Result{}, err
-	}
-	res := tool.Result{Content: a.Content, Err: a.Err}
-	i, err := cassette.ToolInteraction(c, res, a.Latency)
-	if err != nil {
-		return tool.Result{}, err
-	}
 	t.kept = append(t.kept, i)
-	return res, nil
+	return a, nil
 }
 
 // Interactions are the calls and answers so far.
