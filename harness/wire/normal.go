@@ -25,7 +25,7 @@ func Normal(dst []byte, c Codec, r *Request) []byte {
 
 type normalizer struct {
 	dst []byte
-	ids []string // of calls, in the order of their first appearance
+	ids callNumbers
 }
 
 func (n *normalizer) request(r *Request) {
@@ -137,17 +137,9 @@ func (n *normalizer) id(id string) {
 	if id == "" {
 		return
 	}
-	at := len(n.ids) - 1
-	for at >= 0 && n.ids[at] != id {
-		at--
-	}
-	if at < 0 {
-		at = len(n.ids)
-		n.ids = append(n.ids, id)
-	}
 	n.member("id")
 	n.dst = append(n.dst, `"call-`...)
-	n.dst = append(strconv.AppendInt(n.dst, int64(at+1), 10), '"')
+	n.dst = append(strconv.AppendInt(n.dst, int64(n.ids.of(id)), 10), '"')
 }
 
 func (n *normalizer) tools(tools []Tool) {
