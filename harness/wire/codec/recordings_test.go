@@ -158,7 +158,7 @@ func (p *parsed) UnmarshalYAML(n *yaml.Node) error {
 	var v any
 	err := n.Decode(&v)
 	if err == nil {
-		*p, err = json.Marshal(v)
+		*p, err = json.Marshal(v, json.Deterministic(true))
 	}
 	return err
 }
