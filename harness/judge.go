@@ -50,17 +50,12 @@ func (w *world) terms() contract.Terms {
 	t := contract.Terms{
 		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
 		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts, RetryAfterCap: w.env.Retry.RetryAfterCap,
-		Blocked: map[string]bool{}, Approval: map[string]bool{},
+		Blocked: map[string]bool{},
 		Secrets: w.params.Secrets, Effects: s.Expect.Effects,
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
 	}
 	for _, g := range s.Guard {
 		t.Blocked[g.Tool] = true
-	}
-	for i := range s.Tools {
-		if s.Tools[i].Approval {
-			t.Approval[s.Tools[i].Name] = true
-		}
 	}
 	return t
 }

@@ -74,11 +74,10 @@ type Terms struct {
 	Tokens        int64
 	ToolCalls     int
 	Time          time.Duration
-	Repeats       int           // times that one call may come with the same arguments
-	ModelAttempts int           // HTTP attempts of one model call
-	RetryAfterCap time.Duration // a longer wait is not to be obeyed: the call is given up; 0: no bound
-	Blocked       map[string]bool
-	Approval      map[string]bool // tools that need a person's word
+	Repeats       int             // times that one call may come with the same arguments
+	ModelAttempts int             // HTTP attempts of one model call
+	RetryAfterCap time.Duration   // a longer wait is not to be obeyed: the call is given up; 0: no bound
+	Blocked       map[string]bool // tools that the policy refuses
 	Secrets       []string        // values that must not be shown to the model
 	Compaction    bool            // the agent may rewrite its history
 	// Effects are the expected effects by tool; nil expects nothing of them.
