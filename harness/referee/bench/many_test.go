@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// BenchmarkManyScenarios is a run of 10,000 scenarios on all cores, in a process
+// BenchmarkTenThousand is a run of 10,000 scenarios on all cores, in a process
 // of its own, so that the peak of its memory is that of the run. The goal is 100
 // MB.
-func BenchmarkManyScenarios(b *testing.B) {
+func BenchmarkTenThousand(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes 50,000 files")
 	}
