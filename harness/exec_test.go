@@ -177,17 +177,25 @@ func TestAgents(t *testing.T) {
 			_, _ = env.Tools.Call(ctx, "get_weather", "a", `{"city":"Paris"}`)
 			return "It rains.", nil
 		}, harness.Fail, failure.CassetteMiss, failure.PartAgent, `no recorded reply for call of "get_weather"`},
-		{"nothing asked at all", "hello", func(context.Context, *harness.Env) (string, error) { return "Hello!", nil },
-			harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for: #1 POST /v1/messages, model m-1"},
-		{"a panic", "hello", func(context.Context, *harness.Env) (string, error) { panic("index out of range") },
-			harness.Fail, failure.Agent, failure.PartAgent, "the agent panicked: index out of range"},
-		{"an error of its own", "hello", func(context.Context, *harness.Env) (string, error) { return "", errors.New("no idea") },
-			harness.Fail, failure.Agent, failure.PartAgent, "no idea"},
+		{
+			"nothing asked at all", "hello", func(context.Context, *harness.Env) (string, error) { return "Hello!", nil },
+			harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for: #1 POST /v1/messages, model m-1",
+		},
+		{
+			"a panic", "hello", func(context.Context, *harness.Env) (string, error) { panic("index out of range") },
+			harness.Fail, failure.Agent, failure.PartAgent, "the agent panicked: index out of range",
+		},
+		{
+			"an error of its own", "hello", func(context.Context, *harness.Env) (string, error) { return "", errors.New("no idea") },
+			harness.Fail, failure.Agent, failure.PartAgent, "no idea",
+		},
 		{"an error with a class", "hello", func(context.Context, *harness.Env) (string, error) {
 			return "", failure.Errorf(failure.RateLimited, "asked to wait for days")
 		}, harness.Fail, failure.RateLimited, failure.PartModel, "asked to wait for days"},
-		{"it waits until the run's time is up", "hello", func(ctx context.Context, _ *harness.Env) (string, error) { return "", clock.Block(ctx) },
-			harness.Fail, failure.TimeBudget, failure.PartAgent, "the run ended as time_budget, expected completed: the run's time is up"},
+		{
+			"it waits until the run's time is up", "hello", func(ctx context.Context, _ *harness.Env) (string, error) { return "", clock.Block(ctx) },
+			harness.Fail, failure.TimeBudget, failure.PartAgent, "the run ended as time_budget, expected completed: the run's time is up",
+		},
 	} {
 		wants(t, tc.why, p.exec(tc.scenario, asking(tc.agent)), tc.verdict, tc.class, tc.part, tc.what)
 	}
@@ -211,7 +219,7 @@ func TestBodiesThatAreNotReadToTheEnd(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			tc.read(resp) //nolint:bodyclose // that is what is tested
+			tc.read(resp)
 			return "Hello!", nil
 		}))
 		if len(r.Models) != 1 || r.Models[0].Hung != tc.hung {

@@ -23,8 +23,10 @@ func (w *world) golden() {
 	want, err := file.Read(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
-		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "reading the golden: " + err.Error(),
-			Why: "without it nothing can be compared", Next: "make the file readable"}, "")
+		w.fail(Failure{
+			Class: failure.World, Part: failure.PartHarness, Where: path, What: "reading the golden: " + err.Error(),
+			Why: "without it nothing can be compared", Next: "make the file readable",
+		}, "")
 		return
 	}
 	switch {
@@ -54,8 +56,10 @@ func (w *world) accept(path string, old []byte) {
 		err = file.Replace(path, w.result.Transcript)
 	}
 	if err != nil {
-		w.fail(Failure{Class: failure.World, Part: failure.PartHarness, Where: path, What: "writing the golden: " + err.Error(),
-			Why: "nothing was accepted", Next: "make the folder writable"}, "")
+		w.fail(Failure{
+			Class: failure.World, Part: failure.PartHarness, Where: path, What: "writing the golden: " + err.Error(),
+			Why: "nothing was accepted", Next: "make the folder writable",
+		}, "")
 		return
 	}
 	w.result.Accepted = true

@@ -222,8 +222,9 @@ func ran(e contract.Evidence, calls ...*journal.ToolCall) contract.Evidence {
 	return e
 }
 
-func made(id, name string) *journal.ToolCall {
-	return &journal.ToolCall{CallID: id, Tool: name, Args: jsontext.Value(`{"n":1}`)}
+// made is a call of f.
+func made(id string) *journal.ToolCall {
+	return &journal.ToolCall{CallID: id, Tool: "f", Args: jsontext.Value(`{"n":1}`)}
 }
 
 func TestW4ToolsRunOnlyWhenAsked(t *testing.T) {
@@ -235,18 +236,18 @@ func TestW4ToolsRunOnlyWhenAsked(t *testing.T) {
 		r.Stop, r.RawStop = stop, []string{raw}
 		return r
 	}
-	unreached := ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a", "f"))
+	unreached := ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a"))
 	unreached.Attempts[0].Reached = false
 	check(t, "W4", []row{
 		{why: "no seam, nothing seen", seen: evidence(asked(done("x"), q)), state: contract.NotObservable},
 		{why: "no call", seen: ran(evidence(asked(done("x"), q))), state: contract.NotApplicable},
-		{why: "asked for", seen: ran(evidence(asked(calling(call("a", "f")), q)), made("a", "f"))},
-		{why: "asked for without an id, in another spelling", seen: ran(evidence(by(wire.GeminiGenerate, asked(calling(callWith("", "f", `{ "n": 1 }`)), q))), made("", "f"))},
-		{why: "a stream that was cut", seen: ran(evidence(asked(cut, q)), made("a", "f")), want: []string{"W4: request 1: f ran and the answer that asked for it was cut off"}},
-		{why: "a limit inside the call", seen: ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a", "f")), want: []string{"W4: request 1: f ran and its turn ended with truncated (max_tokens)"}},
-		{why: "a refusal beside a call", seen: ran(evidence(asked(with(wire.StopRefused, "refusal"), q)), made("a", "f")), want: []string{"W4: request 1: f ran and its turn ended with refused (refusal)"}},
+		{why: "asked for", seen: ran(evidence(asked(calling(call("a", "f")), q)), made("a"))},
+		{why: "asked for without an id, in another spelling", seen: ran(evidence(by(wire.GeminiGenerate, asked(calling(callWith("", "f", `{ "n": 1 }`)), q))), made(""))},
+		{why: "a stream that was cut", seen: ran(evidence(asked(cut, q)), made("a")), want: []string{"W4: request 1: f ran and the answer that asked for it was cut off"}},
+		{why: "a limit inside the call", seen: ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with truncated (max_tokens)"}},
+		{why: "a refusal beside a call", seen: ran(evidence(asked(with(wire.StopRefused, "refusal"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with refused (refusal)"}},
 		{why: "a call that was rejected did not run", seen: unreached},
-		{why: "a call that the model never made", seen: ran(evidence(asked(done("x"), q)), made("z", "f")), want: []string{"W4: f ran and no turn of the model asked for it"}},
+		{why: "a call that the model never made", seen: ran(evidence(asked(done("x"), q)), made("z")), want: []string{"W4: f ran and no turn of the model asked for it"}},
 	})
 }
 
@@ -291,8 +292,8 @@ func TestW6Effects(t *testing.T) {
 }
 
 func TestW7Outcomes(t *testing.T) {
-	e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a", "f"))
-	bad := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a", "f"))
+	e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
+	bad := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
 	bad.Attempts[0].Outcome = "maybe"
 	check(t, "W7", []row{
 		{why: "no seam", seen: evidence(asked(done("x"))), state: contract.NotObservable},

@@ -103,7 +103,7 @@ func TestW12Retries(t *testing.T) {
 
 func TestW13Policy(t *testing.T) {
 	reached := func(class failure.Class) contract.Evidence {
-		e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a", "f"))
+		e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
 		e.Attempts[0].Class = class
 		return e
 	}

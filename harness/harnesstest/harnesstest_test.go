@@ -39,6 +39,7 @@ func (f *fakeTB) run(test func(testing.TB)) {
 	go func() { defer close(done); test(f) }()
 	<-done
 }
+
 func told(t *testing.T, test func(testing.TB)) *fakeTB {
 	t.Helper()
 	f := &fakeTB{TB: t}
@@ -112,8 +113,8 @@ func TestClocks(t *testing.T) {
 		if r.Clock != tc.clock || r.Latency != 3*time.Hour/4+200*time.Millisecond {
 			t.Errorf("%s: %v on the clock %s: %+v", tc.why, r.Latency, r.Clock, r.Failures)
 		}
-		if real := time.Since(start); real > 5*time.Second {
-			t.Errorf("%s: took %v of real time", tc.why, real)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: took %v of real time", tc.why, took)
 		}
 	}
 	harnesstest.Run(t, hello(nil))
@@ -161,12 +162,13 @@ func TestRunTells(t *testing.T) {
 		{"an agent needs a bubble, and a bubble a *testing.T", hello(wrong), "retake: an agent of your own runs in a testing/synctest bubble, which needs a *testing.T: set Params.T"},
 		{"a failure, with its reasons", func() harnesstest.Params { p := hello(wrong); p.T = t; return p }(), `the answer does not contain "Hello": "Bye!"`},
 	} {
-		f := told(t, func(tb testing.TB) { harnesstest.Run(tb, tc.params) })
+		f := told(t, func(tb testing.TB) { tb.Helper(); harnesstest.Run(tb, tc.params) })
 		if tc.want == "" && len(f.errors) > 0 || !strings.Contains(f.said(), tc.want) {
 			t.Errorf("%s: said %q", tc.why, f.said())
 		}
 	}
 	f := told(t, func(tb testing.TB) {
+		tb.Helper()
 		harnesstest.Check(tb, &harness.Result{Name: "x", Verdict: harness.Pass, Accepted: true, Warnings: []string{"odd"}})
 	})
 	if got := strings.Join(f.logs, "; "); got != "warning: odd; golden accepted: x" || len(f.errors) > 0 {
@@ -187,7 +189,7 @@ func TestScripted(t *testing.T) {
 		Tools: map[string][]script.Answer{"get_weather": {{Content: `{"rain":true}`}}},
 	}
 	scripted := func(rec harnesstest.Recording) string {
-		return told(t, func(tb testing.TB) { harnesstest.Scripted(tb, p, "weather", rec) }).said()
+		return told(t, func(tb testing.TB) { tb.Helper(); harnesstest.Scripted(tb, p, "weather", rec) }).said()
 	}
 	t.Setenv("RETAKE_UPDATE", "")
 	t.Setenv("GOLDIE_UPDATE", "")

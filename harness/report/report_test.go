@@ -60,8 +60,10 @@ func everyVerdict() []*harness.Result {
 			Transcript: []byte("scenario  x\n"),
 			Models: []*journal.ModelAttempt{{
 				Ordinal: 1, Status: 529, Class: failure.Overloaded, Err: errors.New(hostile), Latency: time.Duration(i) * time.Second,
-				Response: &wire.Response{Err: &wire.APIError{Type: hostile, Message: hostile}, RawUsage: jsontext.Value(`{"x":1.50}`), RawStop: []string{hostile},
-					Problems: []wire.Problem{{Kind: wire.ProblemBadEvent}}},
+				Response: &wire.Response{
+					Err: &wire.APIError{Type: hostile, Message: hostile}, RawUsage: jsontext.Value(`{"x":1.50}`), RawStop: []string{hostile},
+					Problems: []wire.Problem{{Kind: wire.ProblemBadEvent}},
+				},
 			}},
 			Calls:    []*journal.ToolCall{{Ordinal: 1, Tool: hostile, ArgsText: "{", Outcome: journal.Rejected, Class: failure.ToolInvalidArguments}},
 			Attempts: []*journal.ToolAttempt{{Call: 1, Attempt: 1, Ordinal: 1, Tool: hostile, Outcome: journal.Rejected, Class: failure.ToolInvalidArguments}},

@@ -21,7 +21,7 @@ import (
 )
 
 // ask sends the model one request and reads the answer with the API's codec.
-func ask(t *testing.T, ctx context.Context, m *script.Model, stream bool) (*wire.Response, *http.Response, error) { //nolint:revive // the test comes first
+func ask(t *testing.T, ctx context.Context, m *script.Model, stream bool) (*wire.Response, *http.Response, error) {
 	t.Helper()
 	c, _ := codec.For(m.API)
 	body, err := c.EncodeRequest(nil, &wire.Request{

@@ -28,11 +28,9 @@ func (p *Pending) run(ctx context.Context) (Result, journal.Outcome, error) {
 	wait := policy.Backoff
 	for {
 		res, outcome, err := p.attempt(ctx)
-		if err != nil || !p.again(res, outcome, policy) {
+		// When the run ends in the wait, what the last attempt said stands.
+		if err != nil || !p.again(res, outcome, policy) || clock.Sleep(ctx, wait) != nil {
 			return res, outcome, err
-		}
-		if clock.Sleep(ctx, wait) != nil {
-			return res, outcome, nil // the run's time is up: what the last attempt said stands
 		}
 		wait *= 2
 	}

@@ -58,12 +58,15 @@ func TestMatchModes(t *testing.T) {
 		{"superset allows more", transcript.Superset, anyArgs("b"), made("a {}", "b {}"), nil},
 		{"but not fewer", transcript.Superset, anyArgs("b", "b"), made("a {}", "b {}"), []string{"missing: b (call 2 fits, and counts for another)"}},
 		{
-			"a miss says what the nearest call has", transcript.Superset, []transcript.ExpectedCall{a1}, made(`a {"n":2}`),
+			"a miss says what the nearest call has", transcript.Superset,
+			[]transcript.ExpectedCall{a1},
+			made(`a {"n":2}`),
 			[]string{`missing: a (call 1: a: argument "n": want 1, got 2)`},
 		},
 		{
 			"a loose expectation does not take what a strict one needs", transcript.Unordered,
-			[]transcript.ExpectedCall{{Tool: "a"}, a1}, made(`a {"n":1}`, `a {"n":2}`), nil,
+			[]transcript.ExpectedCall{{Tool: "a"}, a1},
+			made(`a {"n":1}`, `a {"n":2}`), nil,
 		},
 		{
 			"nor over a chain of three", transcript.Unordered,

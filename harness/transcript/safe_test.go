@@ -81,7 +81,9 @@ func TestDiff(t *testing.T) {
 		{"a missing end of line is one", "a\n", "a", []string{"-a", "+a"}, 120},
 		{
 			"long lines are cut around the place where they differ",
-			long + "OLD" + long, long + "NEW" + long, []string{"OLD", "NEW", "-… x", "+… x", "(10003 bytes)", "… (10003"}, 1500,
+			long + "OLD" + long, long + "NEW" + long,
+			[]string{"OLD", "NEW", "-… x", "+… x", "(10003 bytes)", "… (10003"},
+			1500,
 		},
 		{"at their beginning too", "OLD" + long, "NEW" + long, []string{"-OLD", "+NEW"}, 1500},
 		{"and at their end", long + "OLD", long + "NEW", []string{"OLD (5003 bytes)", "NEW (5003 bytes)"}, 1500},

@@ -59,7 +59,7 @@ func options(o suite.Options, f func(name string) error) suite.Options {
 	return o
 }
 
-func names(t *testing.T, s *suite.Suite, ctx context.Context, o suite.Options) []string { //nolint:revive // the test comes first
+func names(t *testing.T, s *suite.Suite, ctx context.Context, o suite.Options) []string {
 	t.Helper()
 	var got []string
 	err := s.Run(ctx, s.Names(), o, func(r *harness.Result) error {
