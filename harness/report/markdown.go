@@ -118,8 +118,7 @@ func (w *Writer) classes(b *strings.Builder, t Totals) {
 	}
 }
 
+var markup = strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`)
+
 // cell makes text harmless in a Markdown table.
-func cell(text string) string {
-	text = transcript.Safe(text)
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`).Replace(text)
-}
+func cell(text string) string { return markup.Replace(transcript.Safe(text)) }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
@@ -110,7 +111,10 @@ func (w *Writer) add(r *harness.Result) error {
 	w.tally.add(r)
 	w.stamps = append(w.stamps, stampOf(r))
 	w.rows = append(w.rows, row{
-		name: e.Name, model: e.Model, verdict: e.Verdict, owner: e.Owner, file: e.File,
+		// These may be pieces of the scenario's whole text, which must not stay in
+		// memory for their sake.
+		name: strings.Clone(e.Name), model: strings.Clone(e.Model), verdict: e.Verdict,
+		owner: strings.Clone(e.Owner), file: strings.Clone(e.File),
 		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
 	})
 	return nil
