@@ -19,7 +19,7 @@ func (e *encoder) body(b []byte) {
 	case plainText(b) && isLiteral(b):
 		e.literal(b)
 		return
-	case plainText(b) && bytes.IndexAny(b, "\n\t\x7f") < 0: // go-vcr v3 reads no bare DEL
+	case plainText(b) && !bytes.ContainsAny(b, "\n\t\x7f"): // go-vcr v3 reads no bare DEL
 		e.singleQuoted(b)
 	default:
 		e.quoted(string(b))

@@ -24,11 +24,8 @@ import (
 //   - messages[].content of an assistant is "required unless tool_calls or
 //     function_call is specified": beside calls null, "" and absence are one.
 func (Codec) Canonical(r *wire.Request) {
+	openai.CanonicalChoice(r)
 	r.Params = slices.DeleteFunc(r.Params, func(p wire.Field) bool { return isDefault(p.Name, p.Value) })
-	if r.ToolChoice.Extra == nil && (r.ToolChoice.Mode == wire.ChoiceAuto && len(r.Tools) > 0 ||
-		r.ToolChoice.Mode == wire.ChoiceNone && len(r.Tools) == 0) {
-		r.ToolChoice.Mode = wire.ChoiceUnset
-	}
 	for i := range r.Tools {
 		r.Tools[i].Extra = openai.Without(r.Tools[i].Extra, func(name string, v jsontext.Value) bool {
 			return openai.IsNull(v) || name == "strict" && string(v) == "false"
@@ -40,7 +37,7 @@ func (Codec) Canonical(r *wire.Request) {
 }
 
 func isDefault(name string, v jsontext.Value) bool {
-	if openai.IsNull(v) || openai.IsArray(v) && openai.IsEmpty(v) {
+	if openai.SaysNothing(v) {
 		return true
 	}
 	switch name {
@@ -55,14 +52,12 @@ func isDefault(name string, v jsontext.Value) bool {
 }
 
 func canonicalMessage(m *wire.Message) {
-	says := func(_ string, v jsontext.Value) bool {
-		return openai.IsNull(v) || openai.IsArray(v) && openai.IsEmpty(v)
-	}
-	m.Extra = openai.Without(m.Extra, says)
+	nothing := func(_ string, v jsontext.Value) bool { return openai.SaysNothing(v) }
+	m.Extra = openai.Without(m.Extra, nothing)
 	calls := false
 	for i := range m.Blocks {
 		calls = calls || m.Blocks[i].Kind == wire.KindToolCall
-		m.Blocks[i].Extra = openai.Without(m.Blocks[i].Extra, says)
+		m.Blocks[i].Extra = openai.Without(m.Blocks[i].Extra, nothing)
 	}
 	if calls {
 		m.Blocks = slices.DeleteFunc(m.Blocks, func(b wire.Block) bool {

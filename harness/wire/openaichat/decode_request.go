@@ -35,29 +35,15 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 // member puts one top-level member into its field; false when none holds it.
 func member(r *wire.Request, name []byte, value jsontext.Value) (held bool) {
 	switch string(name) {
-	case "model":
-		r.Model = rawjson.TextOf(value)
-		return r.Model != ""
 	case "tools":
 		r.Tools = decodeTools(value)
 		return len(r.Tools) > 0
 	case "tool_choice":
 		return decodeChoice(&r.ToolChoice, value)
-	case "parallel_tool_calls":
-		r.ToolChoice.NoParallel = string(value) == "false"
-		return r.ToolChoice.NoParallel
 	case "max_tokens":
-		n := openai.Int(value)
-		if n == nil || *n <= 0 || *n > 1<<31 {
-			return false
-		}
-		r.MaxTokens = int(*n)
-		return true
-	case "stream":
-		r.Stream = string(value) == "true"
-		return r.Stream
+		return openai.MaxTokens(r, value)
 	}
-	return false
+	return openai.RequestMember(r, name, value)
 }
 
 // decodeMessages walks the list of messages in one pass.

@@ -26,11 +26,8 @@ import (
 //   - an item's status is "populated when items are returned via API": a
 //     completed item means the same with and without it.
 func (Codec) Canonical(r *wire.Request) {
+	openai.CanonicalChoice(r)
 	r.Params = slices.DeleteFunc(r.Params, func(p wire.Field) bool { return isDefault(p.Name, p.Value) })
-	if r.ToolChoice.Extra == nil && (r.ToolChoice.Mode == wire.ChoiceAuto && len(r.Tools) > 0 ||
-		r.ToolChoice.Mode == wire.ChoiceNone && len(r.Tools) == 0) {
-		r.ToolChoice.Mode = wire.ChoiceUnset
-	}
 	for i := range r.Tools {
 		r.Tools[i].Extra = openai.Without(r.Tools[i].Extra, saysNothing)
 	}
@@ -44,11 +41,11 @@ func (Codec) Canonical(r *wire.Request) {
 }
 
 func saysNothing(name string, v jsontext.Value) bool {
-	return openai.IsNull(v) || openai.IsArray(v) && openai.IsEmpty(v) || name == "status" && string(v) == `"completed"`
+	return openai.SaysNothing(v) || name == "status" && string(v) == `"completed"`
 }
 
 func isDefault(name string, v jsontext.Value) bool {
-	if openai.IsNull(v) || openai.IsArray(v) && openai.IsEmpty(v) {
+	if openai.SaysNothing(v) {
 		return true
 	}
 	switch name {

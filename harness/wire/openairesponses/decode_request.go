@@ -35,9 +35,6 @@ func (Codec) DecodeRequest(_ string, body []byte) (*wire.Request, error) {
 // member puts one top-level member into its field; false when none holds it.
 func member(r *wire.Request, name []byte, v jsontext.Value) (held bool) {
 	switch string(name) {
-	case "model":
-		r.Model = rawjson.TextOf(v)
-		return r.Model != ""
 	case "input":
 		s, ok := rawjson.Text(v)
 		if ok {
@@ -55,23 +52,12 @@ func member(r *wire.Request, name []byte, v jsontext.Value) (held bool) {
 		return len(r.Tools) > 0
 	case "tool_choice":
 		return decodeChoice(&r.ToolChoice, v)
-	case "parallel_tool_calls":
-		r.ToolChoice.NoParallel = string(v) == "false"
-		return r.ToolChoice.NoParallel
 	case "max_output_tokens":
-		n := openai.Int(v)
-		if n == nil || *n <= 0 || *n > 1<<31 {
-			return false
-		}
-		r.MaxTokens = int(*n)
-		return true
-	case "stream":
-		r.Stream = string(v) == "true"
-		return r.Stream
+		return openai.MaxTokens(r, v)
 	case "previous_response_id", "conversation":
 		r.Continues = r.Continues || !openai.IsEmpty(v)
 	}
-	return false
+	return openai.RequestMember(r, name, v)
 }
 
 // side says to which neutral message an item belongs.
