@@ -109,7 +109,12 @@ func (p *ToolPlayer) Execute(ctx context.Context, c tool.Call) (tool.Result, err
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
+	// ToolInteraction files arguments in their canonical spelling: asked in the
+	// same, most calls are found by their bytes.
 	q := question{toolPlace(c.Tool), c.Args}
+	if args, err := jsondoc.Canonical(nil, c.Args); err == nil {
+		q.body = args
+	}
 	p.mu.Lock()
 	p.ordinal++
 	ordinal := p.ordinal

@@ -76,13 +76,26 @@ func StatusClass(status int) failure.Class {
 // Retry-After in seconds; 0 when it does not say. A date is not read, since a
 // replayed one would be long past.
 func RetryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+	if ms := number(h.Get("Retry-After-Ms")); ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
-	if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil && s > 0 {
+	if s := number(h.Get("Retry-After")); s > 0 {
 		return time.Duration(s * float64(time.Second))
 	}
 	return 0
+}
+
+// number reads a header's figure; 0 when there is none.
+func number(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	const most = 1e9 // thirty years of seconds, which a Duration still holds
+	return min(n, most)
 }
 
 // Add adds v to u; a figure that neither reports stays unreported.
