@@ -69,10 +69,11 @@ func (s *Secret) Value() string { return s.value }
 
 // Retries are the policy for model calls.
 type Retries struct {
-	Attempts      int           // all tries together; default 3
-	Backoff       time.Duration // before the second try, doubled after each further one; default 500ms
-	MaxBackoff    time.Duration // default 30s
-	RetryAfterCap time.Duration // the longest wait that a provider may ask for; default 60s
+	Attempts       int           // all tries together; default 3
+	Backoff        time.Duration // before the second try, doubled after each further one; default 500ms
+	MaxBackoff     time.Duration // default 30s
+	RetryAfterCap  time.Duration // the longest wait that a provider may ask for; default 60s
+	AttemptTimeout time.Duration // the longest that one try may take; default 10m
 }
 
 // Redact says what is taken out of all that is written, besides known secrets.
@@ -83,12 +84,13 @@ type Redact struct {
 
 // Defaults of what the file does not say.
 const (
-	DefaultAttempts      = 3
-	DefaultBackoff       = 500 * time.Millisecond
-	DefaultMaxBackoff    = 30 * time.Second
-	DefaultRetryAfterCap = time.Minute
-	DefaultRealWaitCap   = 2 * time.Second
-	DefaultKeepReports   = 10
+	DefaultAttempts       = 3
+	DefaultBackoff        = 500 * time.Millisecond
+	DefaultMaxBackoff     = 30 * time.Second
+	DefaultRetryAfterCap  = time.Minute
+	DefaultAttemptTimeout = 10 * time.Minute
+	DefaultRealWaitCap    = 2 * time.Second
+	DefaultKeepReports    = 10
 )
 
 // Load reads dir/retake.yaml. A file that is not there gives the defaults.
@@ -135,6 +137,7 @@ func (c *Config) defaults() {
 	set(&c.Retries.Backoff, DefaultBackoff)
 	set(&c.Retries.MaxBackoff, DefaultMaxBackoff)
 	set(&c.Retries.RetryAfterCap, DefaultRetryAfterCap)
+	set(&c.Retries.AttemptTimeout, DefaultAttemptTimeout)
 	set(&c.RealWaitCap, DefaultRealWaitCap)
 	set(&c.KeepReports, DefaultKeepReports)
 }

@@ -30,7 +30,7 @@ models:
 secrets:
   SEARCH_KEY: {owner: search-team, rotate_by: 2027-01-01}
 limits: {iterations: 5, tokens: 9000, tool_calls: 7, time: 2m, parallel: 3}
-retries: {attempts: 2, backoff: 100ms, max_backoff: 1s, retry_after_cap: 20s}
+retries: {attempts: 2, backoff: 100ms, max_backoff: 1s, retry_after_cap: 20s, attempt_timeout: 90s}
 real_wait_cap: 1s
 redact: {headers: [x-tenant], json: [/user/email]}
 rubric: rubric.yaml
@@ -55,7 +55,7 @@ func TestLoadEveryField(t *testing.T) {
 			{Name: "OPENAI_API_KEY"},
 		},
 		Limits:      scenario.Limits{Iterations: 5, Tokens: 9000, ToolCalls: 7, Time: 2 * time.Minute, Parallel: 3},
-		Retries:     config.Retries{Attempts: 2, Backoff: 100 * time.Millisecond, MaxBackoff: time.Second, RetryAfterCap: 20 * time.Second},
+		Retries:     config.Retries{Attempts: 2, Backoff: 100 * time.Millisecond, MaxBackoff: time.Second, RetryAfterCap: 20 * time.Second, AttemptTimeout: 90 * time.Second},
 		RealWaitCap: time.Second,
 		Redact:      config.Redact{Headers: []string{"x-tenant"}, JSON: []string{"/user/email"}},
 		Rubric:      "rubric.yaml", Flags: map[string]bool{"new_loop": true}, KeepReports: 3,
@@ -71,7 +71,7 @@ func TestLoadEveryField(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	want := &config.Config{
 		Limits:      scenario.Limits{Iterations: 10, Parallel: 8},
-		Retries:     config.Retries{Attempts: 3, Backoff: 500 * time.Millisecond, MaxBackoff: 30 * time.Second, RetryAfterCap: time.Minute},
+		Retries:     config.Retries{Attempts: 3, Backoff: 500 * time.Millisecond, MaxBackoff: 30 * time.Second, RetryAfterCap: time.Minute, AttemptTimeout: 10 * time.Minute},
 		RealWaitCap: 2 * time.Second, KeepReports: 10,
 	}
 	missing, err := config.Load(t.TempDir(), nil)
@@ -121,6 +121,7 @@ retries.attempts|2|:13:11||
 retries.backoff|100ms|:13:24||
 retries.max_backoff|1s|:13:40||
 retries.retry_after_cap|20s|:13:57||
+retries.attempt_timeout|1m30s|:13:79||
 real_wait_cap|1s|:14:1||
 redact.headers|x-tenant|:15:10||
 redact.json|/user/email|:15:31||
@@ -178,14 +179,15 @@ var invalid = []struct {
 	{"a flag that is no truth value", "flags: {a: on}\n", `1:12: must be true or false, is "on"`, true},
 }
 
-// RETAKE_UPDATE=1 writes the schema anew.
+// RETAKE_UPDATE_SCHEMAS=1 writes the schema anew; RETAKE_UPDATE=1, which accepts
+// transcripts, must not.
 func TestCommittedSchema(t *testing.T) {
 	const file = "retake.schema.json"
 	want, err := config.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv("RETAKE_UPDATE") == "1" {
+	if os.Getenv("RETAKE_UPDATE_SCHEMAS") == "1" {
 		write(t, file, string(want))
 	}
 	got, err := os.ReadFile(file)
@@ -193,7 +195,7 @@ func TestCommittedSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not what the fields give; write it with: RETAKE_UPDATE=1 go test ./harness/internal/config (-want +got):\n%s", file, diff)
+		t.Errorf("%s is not what the fields give; write it with: RETAKE_UPDATE_SCHEMAS=1 go test ./harness/internal/config (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -47,6 +47,7 @@ func (c *Config) Effective() []Setting {
 	e.time("retries.backoff", c.Retries.Backoff)
 	e.time("retries.max_backoff", c.Retries.MaxBackoff)
 	e.time("retries.retry_after_cap", c.Retries.RetryAfterCap)
+	e.time("retries.attempt_timeout", c.Retries.AttemptTimeout)
 	e.time("real_wait_cap", c.RealWaitCap)
 	e.add("redact.headers", strings.Join(c.Redact.Headers, ", "))
 	e.add("redact.json", strings.Join(c.Redact.JSON, ", "))

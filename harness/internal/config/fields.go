@@ -123,6 +123,7 @@ var retryFields = yamlwalk.Object[Retries]{
 		yamlwalk.F("backoff", "Wait before the second try, doubled after each further one; default 500ms.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.Backoff }),
 		yamlwalk.F("max_backoff", "The longest such wait; default 30s.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.MaxBackoff }),
 		yamlwalk.F("retry_after_cap", "The longest wait that a provider may ask for; default 1m.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.RetryAfterCap }),
+		yamlwalk.F("attempt_timeout", "The longest that one try may take; default 10m.", yamlwalk.Duration(), func(r *Retries) *time.Duration { return &r.AttemptTimeout }),
 	},
 }
 

@@ -147,7 +147,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
 		Retry: harness.Retry{
 			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
-			MaxBackoff: s.Config.Retries.MaxBackoff, RetryAfterCap: s.Config.Retries.RetryAfterCap,
+			MaxBackoff: s.Config.Retries.MaxBackoff, RetryAfterCap: s.Config.Retries.RetryAfterCap, Timeout: s.Config.Retries.AttemptTimeout,
 		},
 	}
 	if p.Agent == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -184,5 +185,28 @@ func TestUnknownAPI(t *testing.T) {
 	err := s.Run(t.Context(), s.Names(), suite.Options{}, func(r *harness.Result) error { said = r.Failures[0].What; return nil })
 	if err != nil || !strings.HasPrefix(said, filepath.ToSlash(path)+`:4:1: model "m-9": its API is not known; describe it in `) {
 		t.Errorf("said %q, %v", said, err)
+	}
+}
+
+// The whole retry policy of the configuration reaches the agent.
+func TestRetryPolicy(t *testing.T) {
+	s := open(t, "a")
+	file := filepath.Join(s.Dirs.Scenarios, "retake.yaml")
+	text := "retries: {attempts: 5, backoff: 1s, max_backoff: 2s, retry_after_cap: 3s, attempt_timeout: 4s}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := suite.Open(s.Dirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := s.Load("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Params(sc, "m-1", suite.Options{})
+	want := harness.Retry{Attempts: 5, Backoff: time.Second, MaxBackoff: 2 * time.Second, RetryAfterCap: 3 * time.Second, Timeout: 4 * time.Second}
+	if diff := cmp.Diff(want, p.Retry); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
