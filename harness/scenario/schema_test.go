@@ -12,8 +12,8 @@ import (
 	"github.com/retake-harness/retake/harness/schema"
 )
 
-// The committed schemas are what the tables of fields give. RETAKE_UPDATE=1
-// writes them anew.
+// The committed schemas are what the tables of fields give. RETAKE_UPDATE_SCHEMAS=1
+// writes them anew; RETAKE_UPDATE=1, which accepts transcripts, must not.
 func TestCommittedSchemas(t *testing.T) {
 	for _, tc := range []struct {
 		file     string
@@ -26,7 +26,7 @@ func TestCommittedSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if os.Getenv("RETAKE_UPDATE") == "1" {
+		if os.Getenv("RETAKE_UPDATE_SCHEMAS") == "1" {
 			write(t, tc.file, string(want))
 		}
 		got, err := os.ReadFile(tc.file)
@@ -34,7 +34,7 @@ func TestCommittedSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is not what the fields give; write it with: RETAKE_UPDATE=1 go test ./harness/scenario (-want +got):\n%s", tc.file, diff)
+			t.Errorf("%s is not what the fields give; write it with: RETAKE_UPDATE_SCHEMAS=1 go test ./harness/scenario (-want +got):\n%s", tc.file, diff)
 		}
 	}
 }
