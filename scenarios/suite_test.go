@@ -7,7 +7,6 @@ package scenarios_test
 
 import (
 	"flag"
-	"os"
 	"path"
 	"testing"
 
@@ -21,7 +20,7 @@ import (
 )
 
 func TestScenarios(t *testing.T) {
-	if os.Getenv("RETAKE_UPDATE") == "1" {
+	if harnesstest.Updating() {
 		// goldie's own word for the same; it reads GOLDIE_UPDATE before we come
 		if err := flag.Set("update", "true"); err != nil {
 			t.Fatal(err)
@@ -34,10 +33,10 @@ func TestScenarios(t *testing.T) {
 var _ = Describe("replay", func() {
 	cases, err := harnesstest.Cases(harnesstest.Params{Dir: "..", NoGolden: true})
 	if err != nil {
-		It("loads every scenario", func() { Expect(err).NotTo(HaveOccurred()) })
+		It("lists the scenarios", func() { Expect(err).NotTo(HaveOccurred()) })
 	}
 	for _, c := range cases {
-		It(c.Name+" with "+c.Model, Label(c.Labels...), func() {
+		It(c.String(), Label(c.Labels...), func() {
 			r := c.Exec(GinkgoTB())
 			Expect(r.Verdict).To(Equal(harness.Pass), harnesstest.Explain(r))
 			golden(GinkgoTB(), r)

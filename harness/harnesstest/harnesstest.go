@@ -18,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"testing"
 	"testing/synctest"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/internal/update"
 	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
@@ -51,19 +53,30 @@ type Params struct {
 	NoGolden bool
 }
 
-// Case is one scenario with one model.
+// Case is one scenario with one model. One whose scenario cannot be loaded has
+// neither model nor labels, and is always selected: nobody knows what it would
+// say.
 type Case struct {
 	Name   string
 	Model  string
 	Labels []string
 
+	err      error // why the scenario cannot be loaded
 	scenario *scenario.Scenario
 	suite    *suite.Suite
 	params   Params
 }
 
+// String names the case in a list of specs.
+func (c Case) String() string {
+	if c.Model == "" {
+		return c.Name
+	}
+	return c.Name + " with " + c.Model
+}
+
 // Cases lists what p selects, by name and model. A scenario that cannot be
-// loaded is an error that says where and why.
+// loaded is a case, too, which comes out as invalid, so that it hides no other.
 func Cases(p Params) ([]Case, error) {
 	s, err := suite.Open(suite.Dirs{Root: p.Dir}, os.Getenv)
 	if err != nil {
@@ -77,7 +90,8 @@ func Cases(p Params) ([]Case, error) {
 	for _, n := range names {
 		sc, err := s.Load(n)
 		if err != nil {
-			return nil, err
+			out = append(out, Case{Name: n, err: err, suite: s, params: p})
+			continue
 		}
 		for _, m := range suite.ModelsOf(sc, p.Models, p.Labels) {
 			out = append(out, Case{Name: n, Model: m, Labels: sc.Labels, scenario: sc, suite: s, params: p})
@@ -103,12 +117,12 @@ func Run(tb testing.TB, p Params) {
 			Check(tb, c.Exec(tb))
 			continue
 		}
-		t.Run(c.Name+"/"+c.Model, func(t *testing.T) { Check(t, c.Exec(t)) })
+		t.Run(path.Join(c.Name, c.Model), func(t *testing.T) { Check(t, c.Exec(t)) })
 	}
 }
 
-// Exec runs the case and returns what came out. It fails tb only when the run
-// cannot begin.
+// Exec runs the case and returns what came out; of one that cannot be run, why.
+// It fails tb only when there is no *testing.T for the bubble of an agent.
 func (c *Case) Exec(tb testing.TB) *harness.Result {
 	tb.Helper()
 	return c.exec(tb, func(*harness.Params) {})
@@ -116,9 +130,12 @@ func (c *Case) Exec(tb testing.TB) *harness.Result {
 
 func (c *Case) exec(tb testing.TB, edit func(*harness.Params)) *harness.Result {
 	tb.Helper()
-	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: update()})
+	if c.err != nil {
+		return harness.NotBuilt(c.Name, c.Model, c.err)
+	}
+	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: Updating()})
 	if err != nil {
-		tb.Fatalf("retake: %v", err)
+		return harness.NotBuilt(c.Name, c.Model, err)
 	}
 	p.Executors = c.params.Tools
 	if c.params.NoGolden {
@@ -179,14 +196,13 @@ func Check(tb testing.TB, r *harness.Result) {
 
 // Explain says why a result is no pass.
 func Explain(r *harness.Result) string {
-	return fmt.Sprintf("%s: %s [%s]\n%s", r.Verdict, r.Name, r.Model, report.Explain(r, 2))
+	name := r.Name
+	if r.Model != "" {
+		name += " [" + r.Model + "]"
+	}
+	return fmt.Sprintf("%s: %s\n%s", r.Verdict, name, report.Explain(r, 2))
 }
 
-func update() bool {
-	for _, name := range []string{"RETAKE_UPDATE", "GOLDIE_UPDATE"} {
-		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
-			return true
-		}
-	}
-	return false
-}
+// Updating tells whether RETAKE_UPDATE=1 or GOLDIE_UPDATE=1 asks for files to be
+// written anew.
+func Updating() bool { return update.Asked(os.Getenv) }

@@ -66,6 +66,11 @@ func TestFailuresAreShown(t *testing.T) {
 			"agents [It] hangs", "what   the agent hung, or left a goroutine behind that does: deadlock",
 			"1 Passed | 2 Failed",
 		},
+		"oneinvalid": {
+			"--- FAIL: TestRun/typo", `unknown field "tsk" (did you mean "task"?)`,
+			"--- PASS: TestRun/hello/m-1",
+			"replay [It] typo", "1 Passed | 1 Failed",
+		},
 	} {
 		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "./testdata/"+dir)
 		cmd.Env = append(os.Environ(), "NO_COLOR=1", "GINKGO_CLI_COLOR=never", "GINKGO_NO_COLOR=TRUE")
@@ -211,5 +216,37 @@ func TestScripted(t *testing.T) {
 	rec.Turns = append(rec.Turns, script.Turn{Text: "And more."})
 	if said := scripted(rec); !strings.Contains(said, "weather: 2 of 3 turns of the script were asked for") {
 		t.Errorf("a turn too many: %q", said)
+	}
+}
+
+// What cannot be run is a result, as on the command line, and a script for it
+// stops there.
+func TestUnusable(t *testing.T) {
+	for _, tc := range []struct {
+		why, text, want string
+		labels          []string
+	}{
+		{"a scenario with a typo, whatever labels are asked for", "why: x\nowner: us\ntsk: Go.\nmodel: m-9\n", `unknown field "tsk"`, []string{"smoke"}},
+		{"a model that nobody describes", "why: x\nowner: us\ntask: Go.\nmodel: m-9\n", `model "m-9": its API is not known`, nil},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "scenarios"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "scenarios", "x.yaml"), []byte(tc.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := harnesstest.Params{Dir: dir, Labels: tc.labels}
+		cases, err := harnesstest.Cases(p)
+		if err != nil || len(cases) != 1 {
+			t.Fatalf("%s: %v, %v", tc.why, cases, err)
+		}
+		if r := cases[0].Exec(t); r.Verdict != harness.Invalid || !strings.Contains(harnesstest.Explain(r), tc.want) {
+			t.Errorf("%s: %s", tc.why, harnesstest.Explain(r))
+		}
+		said := told(t, func(tb testing.TB) { tb.Helper(); harnesstest.Scripted(tb, p, "x", harnesstest.Recording{}) }).errors
+		if len(said) != 1 || !strings.Contains(said[0], tc.want) {
+			t.Errorf("%s: a script for it says %q", tc.why, said)
+		}
 	}
 }

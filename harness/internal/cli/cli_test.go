@@ -23,6 +23,8 @@ import (
 //	                       (-1: before it begins)
 //	many N                 make N more scenarios like hello
 //	edit FILE OLD NEW      replace OLD, which has to be there; \r and \n are understood
+//
+// RETAKE_UPDATE_SCRIPTS=1 writes what they compare with anew.
 func TestScripts(t *testing.T) {
 	dir, err := filepath.Abs("testdata") // the commands change the working directory
 	if err != nil {
@@ -30,7 +32,7 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
-		UpdateScripts: os.Getenv("RETAKE_UPDATE") == "1",
+		UpdateScripts: os.Getenv("RETAKE_UPDATE_SCRIPTS") == "1",
 		Setup: func(env *testscript.Env) error {
 			return os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(dir, "project")))
 		},

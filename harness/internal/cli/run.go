@@ -12,6 +12,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/internal/update"
 	"github.com/retake-harness/retake/harness/report"
 )
 
@@ -99,7 +100,7 @@ type reporter interface {
 func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
 	o := suite.Options{
 		RunID: id, Models: f.models, Labels: f.labels, Parallel: f.parallel, FailFast: f.failFast,
-		Update: f.accept || update(sys),
+		Update: f.accept || update.Asked(sys.Getenv),
 	}
 	worst := exitPass
 	var unwritten error
@@ -144,13 +145,6 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 	}
 	return nil
 }
-
-// update tells whether the environment asks to accept.
-func update(sys IO) bool {
-	return truthy(sys.Getenv("RETAKE_UPDATE")) || truthy(sys.Getenv("GOLDIE_UPDATE"))
-}
-
-func truthy(v string) bool { return v != "" && v != "0" && v != "false" }
 
 func exitOfVerdict(r *harness.Result) int {
 	switch r.Verdict {
