@@ -156,7 +156,7 @@ func (b *tapBody) finish(err error, hung bool) {
 		}
 		// Many a client stops reading at the terminal event: that is no hang-up.
 		b.decode(err)
-		e.Hung = hung && (e.Response == nil || !e.Response.Complete)
+		e.Hung = hung && (e.Response == nil || !e.Response.Complete && e.Class != failure.Protocol)
 		if err == nil && e.Err != nil {
 			err = e.Err
 		}
@@ -180,12 +180,5 @@ func (b *tapBody) decode(broken error) {
 	if broken != nil {
 		return
 	}
-	switch {
-	case err != nil:
-		e.Err, e.Class = err, failure.Of(err)
-	case resp.Err != nil:
-		e.Class = resp.Err.Class()
-	case !resp.Complete:
-		e.Class = failure.Truncated
-	}
+	e.Err, e.Class = err, wire.ClassOf(resp, err)
 }

@@ -148,7 +148,7 @@ func (r *run) turn(ctx context.Context, resp *wire.Response) (end harness.Outcom
 	}
 	switch {
 	case !resp.Complete:
-		return r.end(failure.Truncated, resp.Stop, "the answer ended before its end; none of its calls was run"), false
+		return r.incomplete(resp), false
 	case resp.Stop == wire.StopToolCalls && argumentsCut(resp):
 		return r.end(failure.Truncated, resp.Stop, "the arguments of a call end in the middle; none of the turn's calls was run"), false
 	case resp.Stop == wire.StopToolCalls:
@@ -161,6 +161,15 @@ func (r *run) turn(ctx context.Context, resp *wire.Response) (end harness.Outcom
 		return harness.Outcome{}, true
 	}
 	return r.finish(resp), false
+}
+
+// incomplete is the outcome of an answer of which a part is missing.
+func (r *run) incomplete(resp *wire.Response) harness.Outcome {
+	class, why := wire.ClassOf(resp, nil), "the answer ended before its end"
+	if class == failure.Protocol {
+		why = "an event of the answer's stream is no JSON, so a part may be missing"
+	}
+	return r.end(class, resp.Stop, why+"; none of its calls was run")
 }
 
 func argumentsCut(resp *wire.Response) bool {

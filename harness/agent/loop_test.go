@@ -3,6 +3,8 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -169,6 +171,34 @@ func stopped(t script.Turn, stop wire.Stop) script.Turn {
 	return t
 }
 
+// damaged puts an event that is no JSON into each answer's stream.
+func damaged(_ *scenario.Scenario, p *harness.Params) {
+	model := p.Transport
+	p.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := model.RoundTrip(req)
+		if err == nil {
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("data: <html>\n\n"), resp.Body))
+			resp.ContentLength = -1
+		}
+		return resp, err
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// The attempt itself is filed as what it was, whatever the agent makes of it.
+func TestAnAttemptWithADamagedStreamIsNoGoodOne(t *testing.T) {
+	for _, api := range apis {
+		r := row{turns: []script.Turn{done}, edit: damaged, class: failure.Protocol}
+		got := r.run(t.Context(), api, true, r.turns)
+		if len(got.Models) != 1 || got.Models[0].Class != failure.Protocol || got.Models[0].Hung {
+			t.Errorf("%s: %s", api, got.Transcript)
+		}
+	}
+}
+
 // How a turn ends decides what is done with it: calls run when it is complete
 // and its stop asks for them, and else never.
 func TestStops(t *testing.T) {
@@ -196,6 +226,8 @@ func TestStops(t *testing.T) {
 		{why: "a stop reason of tomorrow is not guessed at", turns: []script.Turn{{Text: "x", Stop: "bored"}}, class: failure.UnknownStop},
 		{why: "and nothing runs under it", turns: []script.Turn{{Calls: []script.Call{look("a")}, Stop: "bored"}}, class: failure.UnknownStop},
 		{why: "a turn without a stop reason was cut", turns: []script.Turn{{Calls: []script.Call{look("a")}, NoStop: true}}, only: []wire.API{wire.AnthropicMessages, wire.OpenAIChat, wire.GeminiGenerate}, class: failure.Truncated},
+		{why: "a call does not run when an event of its stream is no JSON", turns: []script.Turn{{Calls: []script.Call{look("a")}}}, stream: streamed, edit: damaged, class: failure.Protocol},
+		{why: "nor is what is left of a text an answer", turns: []script.Turn{done}, stream: streamed, edit: damaged, class: failure.Protocol},
 		{why: "a stream that ends within the arguments, without its end", turns: []script.Turn{{Calls: []script.Call{half}, NoStop: true, Cut: true}}, stream: streamed, class: failure.Truncated},
 		{why: "a stream that ends within the arguments, with its end", turns: []script.Turn{{Calls: []script.Call{half}, NoStop: true}}, stream: streamed, class: failure.Truncated},
 		{why: "arguments that are cut in a turn that asks for its calls", turns: []script.Turn{calls(half)}, class: failure.Truncated},

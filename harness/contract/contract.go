@@ -150,7 +150,7 @@ var rules = []rule{
 	{"W11", "the history only grows from request to request", needWire, (*run).appendOnly},
 	{"W12", "retries stay within their bound, are due, and wait as asked", needWire, (*run).retries},
 	{"W13", "a blocked or unapproved call never reaches the tool", needSeam, (*run).blocked},
-	{"W14", "the run does not end on a tool call", needEnd, (*run).openEnd},
+	{"W14", "the run does not end on a tool call, nor on a part of an answer", needEnd, (*run).openEnd},
 	{"W15", "no call repeats too often with the same arguments", needWire, (*run).repeats},
 	{"W16", "the answer honours tool_choice", needWire, (*run).choice},
 }

@@ -243,7 +243,7 @@ func TestW4ToolsRunOnlyWhenAsked(t *testing.T) {
 		{why: "no call", seen: ran(evidence(asked(done("x"), q))), state: contract.NotApplicable},
 		{why: "asked for", seen: ran(evidence(asked(calling(call("a", "f")), q)), made("a"))},
 		{why: "asked for without an id, in another spelling", seen: ran(evidence(by(wire.GeminiGenerate, asked(calling(callWith("", "f", `{ "n": 1 }`)), q))), made(""))},
-		{why: "a stream that was cut", seen: ran(evidence(asked(cut, q)), made("a")), want: []string{"W4: request 1: f ran and the answer that asked for it was cut off"}},
+		{why: "a stream that was cut", seen: ran(evidence(asked(cut, q)), made("a")), want: []string{"W4: request 1: f ran and a part of the answer that asked for it is missing"}},
 		{why: "a limit inside the call", seen: ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with truncated (max_tokens)"}},
 		{why: "a refusal beside a call", seen: ran(evidence(asked(with(wire.StopRefused, "refusal"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with refused (refusal)"}},
 		{why: "a call that was rejected did not run", seen: unreached},

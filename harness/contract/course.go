@@ -22,7 +22,7 @@ func (r *run) asked() {
 		case from == nil:
 			r.breach(Breach{What: fmt.Sprintf("%s ran and no turn of the model asked for it", c.Tool)})
 		case !from.Response.Complete:
-			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf("%s ran and the answer that asked for it was cut off", c.Tool)})
+			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf("%s ran and a part of the answer that asked for it is missing", c.Tool)})
 		case from.Response.Stop != wire.StopToolCalls:
 			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf(
 				"%s ran and its turn ended with %s (%s)", c.Tool, from.Response.Stop, strings.Join(from.Response.RawStop, ", "))})
@@ -85,8 +85,11 @@ func (r *run) openEnd() {
 		return
 	}
 	last := r.answers[len(r.answers)-1]
-	if last.Response.Stop == wire.StopToolCalls {
+	switch {
+	case last.Response.Stop == wire.StopToolCalls:
 		r.breach(Breach{Request: last.Ordinal, What: "the run ended as completed, and the model was waiting for the results of its calls"})
+	case !last.Response.Complete:
+		r.breach(Breach{Request: last.Ordinal, What: "the run ended as completed, and a part of the model's last answer is missing"})
 	}
 }
 

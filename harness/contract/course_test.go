@@ -122,12 +122,15 @@ func TestW14TheEnd(t *testing.T) {
 	open := evidence(asked(calling(call("a", "f")), user(text("q"))))
 	gaveUp := open
 	gaveUp.Ended = &journal.Ended{Class: failure.IterationCap}
+	part := done("x")
+	part.Complete = false
 	unknown := open
 	unknown.Ended = nil
 	check(t, "W14", []row{
 		{why: "not known how it ended", seen: unknown, state: contract.NotObservable},
 		{why: "given up, and said so", seen: gaveUp, state: contract.NotApplicable},
 		{why: "on an answer", seen: evidence(asked(done("x")))},
+		{why: "on a part of an answer, as if it were all", seen: evidence(asked(part, user(text("q")))), want: []string{"W14: request 1: the run ended as completed, and a part of the model's last answer is missing"}},
 		{why: "on a call, as if it were done", seen: open, want: []string{"W14: request 1: the run ended as completed, and the model was waiting for the results of its calls"}},
 	})
 }

@@ -71,11 +71,11 @@ func explanations() []explanation {
 			},
 		},
 		{
-			why: "the SDK gives up at an event whose data is no JSON; the codec notes it and reads on",
+			why: "the SDK gives up at an event whose data is no JSON; both call the answer failed, and the codec has what came after it",
 			at: []string{
-				"anthropic-messages, stream: event whose data is no JSON: failed only for the SDK, stop only of the codec, output differ",
-				"openai-chat, stream: event whose data is no JSON: failed only for the SDK, stop only of the codec",
-				"gemini, stream: event whose data is no JSON: failed only for the SDK, calls only of the codec, stop only of the codec, input only of the codec, output only of the codec, cache read only of the codec, reasoning only of the codec",
+				"anthropic-messages, stream: event whose data is no JSON: stop only of the codec, output differ",
+				"openai-chat, stream: event whose data is no JSON: stop only of the codec",
+				"gemini, stream: event whose data is no JSON: calls only of the codec, stop only of the codec, input only of the codec, output only of the codec, cache read only of the codec, reasoning only of the codec",
 			},
 		},
 		{

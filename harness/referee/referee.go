@@ -53,7 +53,8 @@ func Decoders() map[wire.API]Decoder {
 }
 
 // Codec decodes an answer with a codec of retake. What it calls Failed is an
-// error of the provider's, an unreadable body, and a stream without its end.
+// error of the provider's, an unreadable body, and a stream without its end or
+// with a hole.
 func Codec(c wire.Codec, a Answer) Turn {
 	r, err := c.DecodeResponse(a.Status, a.ContentType, a.Body)
 	if err != nil {

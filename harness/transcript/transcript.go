@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -159,6 +160,9 @@ func (w *writer) response(r *wire.Response) {
 	stop := cmp.Or(string(r.Stop), "none")
 	if !r.Complete {
 		stop = "cut off"
+		if r.Err == nil && wire.ClassOf(r, nil) == failure.Protocol {
+			stop = "damaged"
+		}
 	}
 	if len(r.RawStop) > 0 {
 		stop += " (" + strings.Join(r.RawStop, ", ") + ")"

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,26 @@ func (r *Response) Text() string {
 		}
 	}
 	return strings.Join(parts, "")
+}
+
+// ClassOf files what came of one attempt, as DecodeResponse gave it: None when
+// the answer may be acted upon.
+func ClassOf(r *Response, err error) failure.Class {
+	switch {
+	case err != nil:
+		return failure.Of(err)
+	case r.Err != nil:
+		return r.Err.Class()
+	case r.Complete:
+		return failure.None
+	case r.has(ProblemBadEvent) && !r.has(ProblemNoTerminal):
+		return failure.Protocol
+	}
+	return failure.Truncated
+}
+
+func (r *Response) has(kind ProblemKind) bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == kind })
 }
 
 // Total adds up what the answer cost in tokens; figures that were not reported

@@ -208,8 +208,8 @@ type Response struct {
 	RawUsage jsontext.Value // the usage object as it came; nil when none did
 
 	Streamed bool
-	// Complete says that the answer's own end was seen: a whole JSON body, or a
-	// stream's terminal event.
+	// Complete says that all of the answer was read: a whole JSON body, or a
+	// stream up to its terminal event without a ProblemBadEvent on the way.
 	Complete bool
 
 	// Err is the provider's error, from a failed status or inside a stream with
@@ -268,7 +268,7 @@ const (
 	ProblemArgsInvalid ProblemKind = "arguments_invalid"  // arguments are no JSON, or no object
 	ProblemDuplicateID ProblemKind = "duplicate_call_id"  // two calls with one id
 	ProblemRepeatedKey ProblemKind = "repeated_chunk_key" // id or name repeated in later chunks: kept once
-	ProblemBadEvent    ProblemKind = "bad_event"          // an event whose data is no JSON: skipped
+	ProblemBadEvent    ProblemKind = "bad_event"          // an event whose data is no JSON: skipped, so a part of the answer may be missing
 	ProblemChoices     ProblemKind = "several_choices"    // more than one choice: only the first is the turn
 )
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/transcript"
@@ -117,15 +116,7 @@ func attempt(i *cassette.Interaction) *journal.ModelAttempt {
 	c, _ := codec.For(api)
 	e.Request, e.RequestErr = c.DecodeRequest(q.URL, q.Body)
 	resp, err := c.DecodeResponse(i.Response.Code, i.Response.Header.Get("Content-Type"), i.Response.Body)
-	e.Response, e.Err = resp, err
-	switch {
-	case err != nil:
-		e.Class = failure.Of(err)
-	case resp.Err != nil:
-		e.Class = resp.Err.Class()
-	case !resp.Complete:
-		e.Class = failure.Truncated
-	}
+	e.Response, e.Err, e.Class = resp, err, wire.ClassOf(resp, err)
 	return e
 }
 

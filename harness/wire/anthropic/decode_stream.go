@@ -15,6 +15,7 @@ type stream struct {
 	usage jsontext.Value
 	known bool // at least one event of the API was seen
 	ended bool // message_stop was seen
+	holed bool // an event before the end could not be read
 
 	failure  *wire.APIError
 	problems []wire.Problem
@@ -26,6 +27,7 @@ func decodeStream(body []byte) (*wire.Response, error) {
 	for e, ok := events.Next(); ok; e, ok = events.Next() {
 		if !rawjson.Valid(e.Data) {
 			st.problems = append(st.problems, wire.Problem{Kind: wire.ProblemBadEvent, Block: -1, Detail: string(e.Data)})
+			st.holed = st.holed || !st.ended
 			continue
 		}
 		if err := st.event(readEvent(e.Data)); err != nil {
@@ -156,7 +158,7 @@ func (st *stream) response() *wire.Response {
 	st.start.usage = st.usage
 	r := st.start.response()
 	r.Streamed, r.Err, r.Problems = true, st.failure, st.problems
-	r.Complete = st.ended && st.failure == nil
+	r.Complete = st.ended && st.failure == nil && !st.holed
 	for i := range st.parts {
 		p := &st.parts[i]
 		// The block may be whole though its end was not sent, unless the

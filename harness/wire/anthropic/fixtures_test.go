@@ -209,6 +209,14 @@ var streamAnswers = []wiretest.Answer{
 		Want: wiretest.Want{Incomplete: true, Err: &wire.APIError{Status: 200, Type: "overloaded_error", Message: "Overloaded"}},
 	},
 	{
+		Why: "an event in the middle is no JSON: what it said is missing", Body: events(start, textOn, text("hi"), "event: content_block_delta\ndata: <html>\n\n", textOff, end(`"end_turn"`)),
+		Want: want(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: []string{"end_turn"}, Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+	},
+	{
+		Why: "what comes after the end is missed by nobody", Body: events(start, textOn, text("hi"), textOff, end(`"end_turn"`), "data: [DONE]\n\n"),
+		Want: want(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: []string{"end_turn"}, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+	},
+	{
 		Why: "an event cut in its data", Body: events(start, textOn, text("hi")) + "event: content_block_delta\ndata: {\"type\":\"content_bl",
 		Want: want(wiretest.Want{Text: "hi", Usage: startTokens, Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent, wire.ProblemNoTerminal}}),
 	},

@@ -17,13 +17,17 @@ type answer struct {
 	blocked          string   // why the prompt was refused
 	stops            []string // finish reasons by candidate
 	known            bool     // something of this API was seen
+	holed            bool     // a chunk before the end could not be read
 }
 
 func newAnswer() *answer {
 	return &answer{r: &wire.Response{Message: wire.Message{Role: wire.RoleAssistant}}}
 }
 
-func (a *answer) bad(data []byte) { a.problem(wire.ProblemBadEvent, -1, string(data)) }
+func (a *answer) bad(data []byte) {
+	a.problem(wire.ProblemBadEvent, -1, string(data))
+	a.holed = a.holed || !a.ended()
+}
 
 func (a *answer) problem(kind wire.ProblemKind, block int, detail string) {
 	a.r.Problems = append(a.r.Problems, wire.Problem{Kind: kind, Block: block, Detail: detail})
@@ -178,17 +182,21 @@ func (a *answer) response() *wire.Response {
 	return a.r
 }
 
-// streamed is the finished answer of a stream: its end is a finish reason, or
-// the refusal of the prompt.
+// ended tells whether the end of a stream was seen: a finish reason, or the
+// refusal of the prompt.
+func (a *answer) ended() bool {
+	return a.blocked != "" || len(a.stops) > 0 && a.stops[0] != ""
+}
+
+// streamed is the finished answer of a stream.
 func (a *answer) streamed(body []byte) (*wire.Response, error) {
 	if !a.known {
 		return nil, wire.Unreadable(wire.GeminiGenerate, body, "a stream without an answer of this API")
 	}
 	r := a.response()
 	r.Streamed = true
-	ended := a.blocked != "" || len(a.stops) > 0 && a.stops[0] != ""
-	r.Complete = ended && r.Err == nil
-	if !ended && r.Err == nil {
+	r.Complete = a.ended() && r.Err == nil && !a.holed
+	if !a.ended() && r.Err == nil {
 		a.problem(wire.ProblemNoTerminal, -1, "no finishReason")
 	}
 	return r, nil

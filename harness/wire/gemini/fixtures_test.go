@@ -132,6 +132,14 @@ var streamAnswers = []wiretest.Answer{
 		Want: want(wiretest.Want{Text: "h", Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemNoTerminal}}),
 	},
 	{
+		Why: "an event in the middle is no JSON: what it said is missing", Body: events(chunk(`{"text":"h"}`, ``, ``), "<html>", chunk(`{"text":"i"}`, `,"finishReason":"STOP"`, usage)),
+		Want: want(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop, Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+	},
+	{
+		Why: "what comes after the end is missed by nobody", Body: events(chunk(`{"text":"hi"}`, `,"finishReason":"STOP"`, usage), "[DONE"),
+		Want: want(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+	},
+	{
 		Why: "an event cut in its data", Body: events(chunk(`{"text":"h"}`, ``, usage)) + `data: {"candidates":[{"cont`,
 		Want: want(wiretest.Want{Text: "h", Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent, wire.ProblemNoTerminal}}),
 	},

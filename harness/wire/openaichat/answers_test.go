@@ -231,6 +231,16 @@ func streamAnswers() []wiretest.Answer {
 			Want: w(wiretest.Want{Text: "hi", Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent, wire.ProblemNoTerminal}}),
 		},
 		{
+			Why:  "an event in the middle is no JSON: what it said is missing",
+			Body: chunks(`d:{"content":"h"}`) + "data: <html>\n\n" + chunks(`d:{"content":"i"}`, `f:stop`, done),
+			Want: w(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop, Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+		},
+		{
+			Why:  "what comes after the end is missed by nobody",
+			Body: chunks(`d:{"content":"hi"}`, `f:stop`, done) + "data: bye\n\n",
+			Want: w(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: stop, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
+		},
+		{
 			Why:  "the limit cut the arguments",
 			Body: chunks(`d:{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]}`, `f:length`, done),
 			Want: w(wiretest.Want{Calls: []wiretest.Call{{ID: "a", Name: "f"}}, Stop: wire.StopTruncated, RawStop: []string{"length"}, Problems: []wire.ProblemKind{wire.ProblemArgsCut}}),

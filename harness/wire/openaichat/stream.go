@@ -19,6 +19,7 @@ type stream struct {
 	r       wire.Response
 	status  int
 	known   bool // a chunk of this API was seen
+	holed   bool // an event before the end could not be read
 	stops   []finish
 	several bool
 
@@ -53,6 +54,7 @@ func decodeStream(status int, body []byte) (*wire.Response, error) {
 			s.chunk(string(e.Name), e.Data)
 		default:
 			s.r.Problems = append(s.r.Problems, wire.Problem{Kind: wire.ProblemBadEvent, Block: -1, Detail: short(e.Data)})
+			s.holed = s.holed || !s.r.Complete
 		}
 	}
 	if status >= 400 {
@@ -191,6 +193,7 @@ func (s *stream) end() {
 	if !r.Complete {
 		r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemNoTerminal, Block: -1, Detail: "no [DONE]"})
 	}
+	r.Complete = r.Complete && !s.holed
 }
 
 func (s *stream) blocks() {

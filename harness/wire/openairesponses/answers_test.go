@@ -155,6 +155,14 @@ func streamAnswers() []wiretest.Answer {
 			Want: cut(wiretest.Want{Text: "h", Problems: []wire.ProblemKind{wire.ProblemBadEvent}}),
 		},
 		{
+			Why: "an event in the middle is no JSON: what it said may be missing", Body: events(created) + "data: <html>\n\n" + events(end("completed", call)),
+			Want: want(wiretest.Want{Calls: []wiretest.Call{f}, Stop: wire.StopToolCalls, Incomplete: true, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}, "completed"),
+		},
+		{
+			Why: "what comes after the end is missed by nobody", Body: events(created, end("completed", call)) + "data: bye\n\n",
+			Want: want(wiretest.Want{Calls: []wiretest.Call{f}, Stop: wire.StopToolCalls, Problems: []wire.ProblemKind{wire.ProblemBadEvent}}, "completed"),
+		},
+		{
 			Why: "failed", Body: events(created, strings.Replace(end("failed", ""), `"error":null`, `"error":{"code":"server_error","message":"oops"}`, 1)),
 			Want: wiretest.Want{
 				ID: "resp_1", Model: "gpt-5", Err: &wire.APIError{Status: 200, Type: "server_error", Message: "oops"},

@@ -20,6 +20,7 @@ type stream struct {
 	answer
 	known bool // an event of this API was seen
 	ended bool // the terminal event was seen
+	holed bool // an event before the end could not be read
 	items []streamed
 }
 
@@ -60,6 +61,7 @@ func decodeStream(status int, body []byte) (*wire.Response, error) {
 func (s *stream) bad(data []byte) {
 	const most = 80
 	s.r.Problems = append(s.r.Problems, wire.Problem{Kind: wire.ProblemBadEvent, Block: -1, Detail: string(data[:min(len(data), most)])})
+	s.holed = s.holed || !s.r.Complete
 }
 
 // event takes one event. Its type stands in the data; the event line repeats it.
@@ -166,6 +168,7 @@ func (s *stream) end() {
 	if !r.Complete {
 		r.Problems = append(r.Problems, wire.Problem{Kind: wire.ProblemNoTerminal, Block: -1, Detail: "no response.completed, response.incomplete or response.failed"})
 	}
+	r.Complete = r.Complete && !s.holed
 }
 
 // assembled is the output made of the items that arrived, finished or not.

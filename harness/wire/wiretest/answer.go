@@ -265,6 +265,7 @@ func coverage(t *testing.T, f Fixtures) {
 		if f.Shape.CallIDs {
 			need("duplicate id", slices.Contains(a.Want.Problems, wire.ProblemDuplicateID))
 		}
+		need("an event in the middle that is no JSON", a.Want.Incomplete && a.Want.Stop != wire.StopNone && slices.Contains(a.Want.Problems, wire.ProblemBadEvent))
 		need("unknown stop", a.Want.Stop == wire.StopUnknown)
 		need("truncated", a.Want.Stop == wire.StopTruncated)
 		need("an error inside a stream with status 200", stream && a.Status < 400 && a.Want.Err != nil)
