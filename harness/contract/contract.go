@@ -29,7 +29,7 @@ const (
 	Held          State = "held"
 	Breached      State = "breached"
 	NotObservable State = "not observable" // the evidence is missing
-	NotApplicable State = "not applicable" // nothing in the run that the rule is about
+	NotApplicable State = "not applicable" // nothing in the run or its terms that the rule is about
 )
 
 // Finding is a rule and what came out of it.
@@ -141,17 +141,17 @@ var rules = []rule{
 	{"W2", "call ids are unique", needWire, (*run).uniqueIDs},
 	{"W3", "results come first in their message", needWire, (*run).resultsFirst},
 	{"W4", "no tool runs unless the turn is complete and asks for it", needSeam, (*run).asked},
-	{"W5", "iterations, tokens, tool calls and time stay within the budget", needWire, (*run).budget},
+	{"W5", "iterations, tokens, tool calls and time stay within the budget", needLimits, (*run).budget},
 	{"W6", "effects are exactly the expected ones", needLedger, (*run).effects},
 	{"W7", "each attempt ends in one of ok, rejected, failed, unknown", needSeam, (*run).outcomes},
 	{"W8", "the model sees no secret and no internals", needWire, (*run).leaks},
 	{"W9", "one task id, valid and distinct attempt ids", needIDs, (*run).ids},
 	{"W10", "each injected fault fired", needFaults, func(*run) {}},
 	{"W11", "the history only grows from request to request", needWire, (*run).appendOnly},
-	{"W12", "retries stay within their bound, are due, and wait as asked", needWire, (*run).retries},
+	{"W12", "retries stay within their bound, are due, and wait as asked", needRetries, (*run).retries},
 	{"W13", "a blocked or unapproved call never reaches the tool", needSeam, (*run).blocked},
 	{"W14", "the run does not end on a tool call, nor on a part of an answer", needEnd, (*run).openEnd},
-	{"W15", "no call repeats too often with the same arguments", needWire, (*run).repeats},
+	{"W15", "no call repeats too often with the same arguments", needRepeats, (*run).repeats},
 	{"W16", "the answer honours tool_choice", needWire, (*run).choice},
 }
 
@@ -161,6 +161,23 @@ func needWire(r *run) State {
 	}
 	return Held
 }
+
+// unless is what the wire's evidence comes to when a rule has nothing to compare.
+func unless(nothing bool, r *run) State {
+	if s := needWire(r); s != Held || !nothing {
+		return s
+	}
+	return NotApplicable
+}
+
+func needLimits(r *run) State {
+	t := &r.Terms
+	return unless(t.Iterations <= 0 && t.Tokens <= 0 && t.ToolCalls <= 0 && t.Time <= 0, r)
+}
+
+func needRetries(r *run) State { return unless(r.Terms.ModelAttempts <= 0 && !r.retried(), r) }
+
+func needRepeats(r *run) State { return unless(r.Terms.Repeats <= 0, r) }
 
 func needSeam(r *run) State {
 	if !r.ToolSeam {

@@ -265,7 +265,7 @@ func TestW5Budgets(t *testing.T) {
 	stopped.Ended = &journal.Ended{Class: failure.TokenBudget}
 	check(t, "W5", []row{
 		{why: "nothing seen", state: contract.NotObservable},
-		{why: "no limits", seen: two()},
+		{why: "without a limit nothing is compared", seen: two(), state: contract.NotApplicable},
 		{why: "exactly the limits; reasoning is a part of the output", terms: contract.Terms{Iterations: 2, Tokens: 240, ToolCalls: 2, Time: 2 * time.Second}, seen: two()},
 		{
 			why: "over all of them", terms: contract.Terms{Iterations: 1, Tokens: 239, ToolCalls: 1, Time: time.Second}, seen: two(),

@@ -1,6 +1,8 @@
 package contract_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +41,23 @@ func TestW8NothingLeaks(t *testing.T) {
 	})
 }
 
+// long is a conversation of n requests; the last has another text where the
+// first turn of the model was, when it is edited.
+func long(n int, edited bool) contract.Evidence {
+	history := []wire.Message{user(text("q"))}
+	var models []*journal.ModelAttempt
+	for i := range n {
+		turn := calling(call(fmt.Sprint("c", i), "f"))
+		msgs := slices.Clone(history)
+		if edited && i == n-1 {
+			msgs[1] = assistant(text("never said"))
+		}
+		models = append(models, asked(turn, msgs...))
+		history = append(history, turn.Message, user(result(fmt.Sprint("c", i), "1")))
+	}
+	return evidence(models...)
+}
+
 func TestW11TheHistoryOnlyGrows(t *testing.T) {
 	q, turn, back := user(text("q")), calling(call("a", "f")), user(result("a", "1"))
 	edited := evidence(asked(turn, q), asked(done("x"), q, assistant(call("a", "g")), back))
@@ -50,6 +69,8 @@ func TestW11TheHistoryOnlyGrows(t *testing.T) {
 	check(t, "W11", []row{
 		{why: "nothing seen", state: contract.NotObservable},
 		{why: "it grows", seen: evidence(asked(turn, q), asked(done("x"), q, turn.Message, back))},
+		{why: "it grows for long", seen: long(9, false)},
+		{why: "a turn that was changed, late", seen: long(9, true), want: []string{"W11: request 9, messages/1: the history is not that of request 8 with its answer"}},
 		{why: "a turn that was changed", seen: edited, want: []string{"W11: request 2, messages/1: the history is not that of request 1 with its answer"}},
 		{why: "a turn that was left out", seen: evidence(asked(turn, q), asked(done("x"), q, user(text("and?")))), want: []string{"W11: request 2, messages/1: the history is not that of request 1 with its answer"}},
 		{why: "a compaction that was agreed", terms: contract.Terms{Compaction: true}, seen: edited},
@@ -86,6 +107,8 @@ func TestW12Retries(t *testing.T) {
 	at := func(t time.Duration, m *journal.ModelAttempt) *journal.ModelAttempt { m.At = t; return m }
 	check(t, "W12", []row{
 		{why: "nothing seen", state: contract.NotObservable},
+		{why: "neither a bound nor a retry: nothing is compared", seen: evidence(asked(done("x"), q)), state: contract.NotApplicable},
+		{why: "without a bound, what a retry is due to and how long it waits are", seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q))},
 		{why: "within the bound", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), errored(500, failure.ServerError, q), asked(done("x"), q))},
 		{why: "answers in between are other calls", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q), errored(529, failure.Overloaded, q), asked(done("x"), q), asked(done("x"), q), asked(done("x"), q))},
 		{why: "retries multiply: the SDK's by the loop's by the job's", terms: bound, seen: evidence(many...), want: []string{"W12: request 45: 45 attempts of one model call, the bound is 3"}},
@@ -95,8 +118,10 @@ func TestW12Retries(t *testing.T) {
 			"W12: request 3: retried after unauthorized (status 401), which does not pass by itself",
 		}},
 		{why: "a conflict does", terms: bound, seen: evidence(errored(409, failure.ClientError, q), asked(done("x"), q))},
-		{why: "as long as asked", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(21*time.Second, asked(done("x"), q)))},
-		{why: "too early", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
+		{why: "longer than asked", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(25*time.Second, asked(done("x"), q)))},
+		{why: "to the moment", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(21*time.Second, asked(done("x"), q)))},
+		{why: "a little too early", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(20*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 19s, the provider asked for 20s"}},
+		{why: "far too early", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
 		{why: "a wait of days is not to be obeyed", terms: bound, seen: evidence(failedAt(0, 429, failure.RateLimited, 72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q))), want: []string{"W12: request 2: waited 72h0m0s because the provider asked for it, the policy gives up at more than 1m0s"}},
 	})
 }
@@ -147,7 +172,7 @@ func TestW15Repeats(t *testing.T) {
 	}
 	check(t, "W15", []row{
 		{why: "nothing seen", terms: contract.Terms{Repeats: 1}, state: contract.NotObservable},
-		{why: "no limit", seen: same("", `{}`, `{}`, `{}`)},
+		{why: "without a limit nothing is compared", seen: same("", `{}`, `{}`, `{}`), state: contract.NotApplicable},
 		{why: "as often as allowed", terms: contract.Terms{Repeats: 2}, seen: same("", `{}`, `{}`)},
 		{why: "other arguments are another call", terms: contract.Terms{Repeats: 1}, seen: same("", `{"n":1}`, `{"n":2}`)},
 		{why: "another spelling is not; told once", terms: contract.Terms{Repeats: 2}, seen: same("", `{"a":1,"b":2}`, `{"b":2,"a":1}`, `{"a":1, "b":2}`, `{"a":1,"b":2}`), want: []string{"W15: request 3: f comes more than 2 times with the same arguments"}},

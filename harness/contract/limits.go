@@ -105,6 +105,16 @@ func (r *run) retry(prev, cur *journal.ModelAttempt) {
 	}
 }
 
+// retried tells whether any attempt repeats the one before.
+func (r *run) retried() bool {
+	for i := 1; i < len(r.requests); i++ {
+		if r.isRetry(r.requests[i-1], r.requests[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *run) isRetry(prev, cur *journal.ModelAttempt) bool {
 	return !answered(prev) && len(prev.Request.Messages) == len(cur.Request.Messages) &&
 		wire.HasPrefix(cur.Request.Messages, prev.Request.Messages)
@@ -112,9 +122,6 @@ func (r *run) isRetry(prev, cur *journal.ModelAttempt) bool {
 
 // repeats is W15.
 func (r *run) repeats() {
-	if r.Terms.Repeats <= 0 {
-		return
-	}
 	seen := map[string]int{}
 	for _, a := range r.answers {
 		for _, c := range a.Response.Calls() {
