@@ -38,7 +38,7 @@ func failureOf(r *Result, err error) Failure {
 	var miss *cassette.Miss
 	switch {
 	case errors.As(err, &miss):
-		return missFailure(r, miss)
+		return missFailure(r, miss, err)
 	case f.Class == failure.World && isNotExist(err):
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
@@ -68,17 +68,13 @@ func wayOn(c failure.Class, scenario string) (why, next string) {
 	}
 }
 
-// missFailure blames a miss on the part whose change explains it.
-func missFailure(r *Result, m *cassette.Miss) Failure {
+// missFailure describes a miss; whom it is to be blamed on needs the whole run,
+// see world.missPart.
+func missFailure(r *Result, m *cassette.Miss, err error) Failure {
 	f := Failure{
-		Class: failure.CassetteMiss, Part: failure.PartAgent, What: m.Error(), Where: m.File, Line: m.NearestLine,
+		Class: failure.CassetteMiss, Part: failure.PartAgent, What: err.Error(), Where: m.File, Line: m.NearestLine,
 		Why:  "a recorded model cannot answer what it never saw",
 		Next: "if the change is meant, re-record with: retake record " + r.Name,
-	}
-	switch m.Cause {
-	case cassette.CausePrompt, cassette.CauseTools, cassette.CauseParameters, cassette.CauseModel:
-		f.Part = failure.PartScenario // it is what the scenario says, or what its agent makes of it
-	default: // the agent leads the conversation otherwise
 	}
 	return f
 }

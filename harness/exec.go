@@ -9,6 +9,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/schema"
 	"github.com/retake-harness/retake/harness/tool"
@@ -46,7 +47,7 @@ type Params struct {
 	Executors map[string]tool.Executor
 	Approve   func(ctx context.Context, c tool.Call) (bool, error)
 	Post      []func(tool.Call, tool.Result) tool.Result
-	Secrets   []string // values that the model must not be shown
+	Secrets   *redact.Values // what the model must not be shown, and no file must hold
 }
 
 // Exec runs the scenario and judges it. It never fails itself: what goes wrong,
@@ -55,7 +56,7 @@ func Exec(ctx context.Context, p Params) *Result {
 	watch := clock.Stopwatch()
 	r := &Result{
 		Scenario: p.Scenario, Name: p.Scenario.Name, Model: p.Model, API: p.API, Clock: p.Clock,
-		TaskID: taskID(p.RunID, p.Scenario.Name, p.Model),
+		TaskID: taskID(p.RunID, p.Scenario.Name, p.Model), Secrets: p.Secrets,
 	}
 	if r.Clock == "" {
 		r.Clock = clock.ModeVirtual
@@ -172,6 +173,7 @@ func (w *world) collect(out Outcome) {
 	}
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)
+	w.compareAsked()
 	r.Effects = w.ledger.Effects()
 	r.Transcript = transcript.Build(transcript.Head{Scenario: r.Name, Model: r.Model}, events)
 	for _, a := range r.Attempts {

@@ -176,7 +176,7 @@ func TestAgents(t *testing.T) {
 		{"a call that was never recorded, swallowed", "weather", func(ctx context.Context, env *harness.Env) (string, error) {
 			_, _ = env.Tools.Call(ctx, "get_weather", "a", `{"city":"Paris"}`)
 			return "It rains.", nil
-		}, harness.Fail, failure.CassetteMiss, failure.PartAgent, `no recorded reply for call of "get_weather"`},
+		}, harness.Fail, failure.Contract, failure.PartAgent, `W4: get_weather ran and no turn of the model asked for it`},
 		{
 			"nothing asked at all", "hello", func(context.Context, *harness.Env) (string, error) { return "Hello!", nil },
 			harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for: #1 POST /v1/messages, model m-1",
@@ -291,9 +291,14 @@ func TestGoldens(t *testing.T) {
 			}
 			continue
 		}
-		part := failure.PartAgent
-		if tc.class == failure.GoldenInvalid || tc.class == failure.World {
+		part := failure.PartModel
+		switch {
+		case tc.class == failure.GoldenInvalid || tc.class == failure.World:
 			part = failure.PartHarness
+		case tc.why == "missing":
+			part = failure.PartScenario
+		case tc.why == "not even its last line end":
+			part = failure.PartAgent
 		}
 		wants(t, tc.why, r, tc.verdict, tc.class, part, tc.what)
 	}
@@ -322,7 +327,11 @@ func TestExpectations(t *testing.T) {
 		p := newProject(t)
 		p.edit("scenarios/weather.yaml", "expect:\n  calls: [{tool: get_weather, args: {city: London}}]", "expect: "+tc.expect)
 		r := p.exec("weather", func(*harness.Params) {})
-		wants(t, tc.why, r, harness.Fail, tc.class, failure.PartAgent, tc.what)
+		part := failure.PartModel // what it says is read from its recording
+		if tc.why == "another end" {
+			part = failure.PartAgent
+		}
+		wants(t, tc.why, r, harness.Fail, tc.class, part, tc.what)
 		if f := r.Failures[0]; f.Line != 12 || !strings.Contains(f.Where, "weather.yaml:12:") {
 			t.Errorf("%s: the place is %s, line %d", tc.why, f.Where, f.Line)
 		}

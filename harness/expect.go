@@ -2,11 +2,13 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/transcript"
+	"github.com/retake-harness/retake/harness/wire"
 )
 
 // expectations checks what the scenario says about the end of the run.
@@ -15,15 +17,67 @@ func (w *world) expectations() {
 	w.expectCounts()
 	w.expectCalls()
 	w.expectAnswer()
+	w.expectUsage()
 	w.expectLimits()
+}
+
+// expectUsage makes sure that limits on tokens and cost are held against figures
+// that were really reported.
+func (w *world) expectUsage() {
+	e := &w.env.Scenario.Expect
+	for _, m := range w.result.Models {
+		if m.Response == nil || m.Response.Err != nil {
+			continue
+		}
+		u := m.Response.Usage
+		switch {
+		case negative(u):
+			w.fail(Failure{
+				Class: failure.Protocol, Part: failure.PartModel, What: fmt.Sprintf("answer #%d reports a negative number of tokens: %s", m.Ordinal, m.Response.RawUsage),
+				Why: "every figure that is drawn from it is wrong", Next: "look at the recording: retake inspect shows its figures",
+			}, "")
+		case u.Input != nil && u.Output != nil:
+		case e.Tokens != nil || e.Cost != nil:
+			w.fail(Failure{
+				Class: failure.Budget, Part: failure.PartModel, What: fmt.Sprintf("the tokens cannot be told: answer #%d reports no usage that can be read", m.Ordinal),
+				Why: "a limit that is held against nothing always holds", Next: "record an answer with its usage (for a stream of OpenAI: stream_options.include_usage), or remove the limit",
+			}, "expect")
+		case w.env.Scenario.Limits.Tokens > 0:
+			w.result.Warnings = append(w.result.Warnings, fmt.Sprintf("answer #%d reports no usage: the token budget was held against the other answers only", m.Ordinal))
+		}
+	}
+}
+
+func negative(u wire.Usage) bool {
+	for _, n := range []*int64{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning} {
+		if n != nil && *n < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) expected(what, part string) {
 	w.fail(Failure{
-		Class: failure.Expectation, Part: failure.PartAgent, What: what,
+		Class: failure.Expectation, Part: w.speaker(), What: what,
 		Why:  "the scenario says so: " + w.env.Scenario.Why,
-		Next: "mend the agent, or change the expectation if this is right",
+		Next: "mend the " + string(w.speaker()) + ", or change the expectation if this is right",
 	}, "expect."+part)
+}
+
+// speaker is the part whose word the end of a run is: the model's, unless the
+// agent returned something else.
+func (w *world) speaker() failure.Part {
+	for _, m := range slices.Backward(w.result.Models) {
+		if m.Response == nil || m.Response.Err != nil {
+			continue
+		}
+		if a := w.result.Outcome.Answer; a == "" || strings.TrimSpace(a) == strings.TrimSpace(m.Response.Text()) {
+			return failure.PartModel
+		}
+		break
+	}
+	return failure.PartAgent
 }
 
 func (w *world) expectStop() {
@@ -98,26 +152,41 @@ func (w *world) expectAnswer() {
 
 func (w *world) expectLimits() {
 	e, r := &w.env.Scenario.Expect, w.result
-	over := func(what, part string) {
+	over := func(what, field string, part failure.Part) {
 		w.fail(Failure{
-			Class: failure.Budget, Part: failure.PartAgent, What: what,
+			Class: failure.Budget, Part: part, What: what,
 			Why:  "cost and waiting are part of the result",
 			Next: "find the growth in the report, or raise the limit",
-		}, "expect."+part)
+		}, "expect."+field)
 	}
 	if n := r.Tokens.Total(); e.Tokens != nil && n > *e.Tokens {
-		over(fmt.Sprintf("%d tokens, at most %d expected", n, *e.Tokens), "tokens")
+		over(fmt.Sprintf("%d tokens, at most %d expected", n, *e.Tokens), "tokens", failure.PartModel)
 	}
 	switch {
 	case e.Cost == nil:
 	case r.Cost == nil:
-		over(fmt.Sprintf("the cost cannot be told: model %s has no price in retake.yaml", r.Model), "cost")
+		over(fmt.Sprintf("the cost cannot be told: model %s has no price in retake.yaml", r.Model), "cost", failure.PartScenario)
 	case *r.Cost > *e.Cost:
-		over(fmt.Sprintf("$%.6f, at most $%.6f expected", *r.Cost, *e.Cost), "cost")
+		over(fmt.Sprintf("$%.6f, at most $%.6f expected", *r.Cost, *e.Cost), "cost", failure.PartModel)
 	}
 	if e.Latency != nil && r.Latency > *e.Latency {
-		over(fmt.Sprintf("%v on the run's clock, at most %v expected", r.Latency.Round(time.Millisecond), *e.Latency), "latency")
+		over(fmt.Sprintf("%v on the run's clock, at most %v expected", r.Latency.Round(time.Millisecond), *e.Latency), "latency", w.slowest())
 	}
+}
+
+// slowest is the part that took most of the run's time.
+func (w *world) slowest() failure.Part {
+	var models, tools time.Duration
+	for _, m := range w.result.Models {
+		models += m.Latency
+	}
+	for _, c := range w.result.Calls {
+		tools += c.Latency
+	}
+	if tools > models {
+		return failure.PartTool
+	}
+	return failure.PartModel
 }
 
 // quote shortens an answer for a message.

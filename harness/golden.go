@@ -33,11 +33,12 @@ func (w *world) golden() {
 	case w.params.Update:
 		w.accept(path, want)
 	case missing:
-		w.goldenFailure(failure.Golden, path, "there is no golden transcript yet", "")
+		w.goldenFailure(failure.PartScenario, path, "there is no golden transcript yet", "what nobody has reviewed cannot be kept", "")
 	case bytes.Contains(want, []byte("\r\n")):
 		w.damaged(path)
 	case !bytes.Equal(want, w.result.Transcript):
-		w.goldenFailure(failure.Golden, path, "the transcript is not the golden one", transcript.Diff(want, w.result.Transcript))
+		w.goldenFailure(goldenPart(want, w.result.Transcript), path, "the transcript is not the golden one",
+			"the critical path is no longer what was reviewed", transcript.Diff(want, w.result.Transcript))
 	}
 }
 
@@ -45,10 +46,15 @@ func (w *world) golden() {
 // accepted: its transcript would become the measure of later ones.
 func (w *world) accept(path string, old []byte) {
 	if len(w.result.Failures) > 0 {
-		w.goldenFailure(failure.Golden, path, "the golden was not accepted: mend the other failures first", "")
+		w.goldenFailure(w.result.Part(), path, "the golden was not accepted: mend the other failures first",
+			"a failed run must not become the measure of later ones", "")
 		return
 	}
 	if bytes.Equal(old, w.result.Transcript) {
+		return
+	}
+	if name, found := w.params.Secrets.Found(w.result.Transcript); found {
+		w.secretInGolden(path, name)
 		return
 	}
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -65,10 +71,18 @@ func (w *world) accept(path string, old []byte) {
 	w.result.Accepted = true
 }
 
-func (w *world) goldenFailure(class failure.Class, path, what, diff string) {
+func (w *world) secretInGolden(path, name string) {
 	w.fail(Failure{
-		Class: class, Part: failure.PartAgent, Where: path, What: what, Diff: diff,
-		Why:  "the critical path is no longer what was reviewed",
+		Class: failure.Contract, Part: failure.PartAgent, Where: path,
+		What: "the golden was not written: the transcript has the value of the secret " + name,
+		Why:  "a golden is committed, and everybody who reads the repository reads it",
+		Next: "keep the secret from the model and the tools' results; if it is in the recording, take it out there and renew it",
+	}, "")
+}
+
+func (w *world) goldenFailure(part failure.Part, path, what, why, diff string) {
+	w.fail(Failure{
+		Class: failure.Golden, Part: part, Where: path, What: what, Diff: diff, Why: why,
 		Next: fmt.Sprintf("accept with: retake run %s --accept (under go test: RETAKE_UPDATE=1)", w.result.Name),
 	}, "")
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -51,7 +52,7 @@ func (w *world) terms() contract.Terms {
 		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
 		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts, RetryAfterCap: w.env.Retry.RetryAfterCap,
 		Blocked: map[string]bool{},
-		Secrets: w.params.Secrets, Effects: s.Expect.Effects,
+		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
 	}
 	for _, g := range s.Guard {
@@ -72,7 +73,14 @@ func (w *world) evidence() contract.Evidence {
 // it is not: it would only repeat the error in other words.
 func (w *world) endedBy(err error) {
 	r := w.result
-	r.Failures = append(r.Failures, failureOf(r, err))
+	f := failureOf(r, err)
+	if miss := new(cassette.Miss); errors.As(err, &miss) {
+		f.Part = w.missPart(miss)
+		if w.breachesBefore() {
+			f.Part, f.Next = failure.PartAgent, "mend the agent first; the miss may only follow from the broken rule"
+		}
+	}
+	r.Failures = append(r.Failures, f)
 	switch failure.Of(err) {
 	case failure.Interrupted:
 		r.Verdict = NotRun

@@ -121,10 +121,11 @@ func (w *world) openModel() error {
 	w.result.Hashes.Cassette, w.modelFile = file.Hash, path
 	w.addWarnings(file)
 	w.player, err = cassette.NewPlayer(file, cassette.Options{
-		Match:  cassette.Mode(p.Scenario.Replay.Match),
-		Ignore: p.Scenario.Replay.Ignore,
-		Wait:   clock.Sleep,
-		Record: p.Scenario.Name,
+		Match:   cassette.Mode(p.Scenario.Replay.Match),
+		Ignore:  p.Scenario.Replay.Ignore,
+		Headers: p.Scenario.Replay.Headers,
+		Wait:    clock.Sleep,
+		Record:  p.Scenario.Name,
 	})
 	return err
 }
@@ -145,7 +146,7 @@ func (w *world) specs() ([]tool.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		specs[i] = tool.Spec{Decl: *d, Exec: w.ledger.Wrap(d, exec)}
+		specs[i] = tool.Spec{Decl: *d, Exec: w.ledger.Wrap(d, exec), Instant: p.Executors[d.Name] == nil}
 		if specs[i].Input, err = compile(p.Schemas, d.Input); err != nil {
 			return nil, err
 		}

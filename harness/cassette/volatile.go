@@ -11,7 +11,7 @@ import (
 // is made anew in every run. Times and UUIDs do so anywhere but in the model's
 // name; other ids only in the history, where tool results are.
 func volatileAt(cause Cause, d jsondoc.Difference) bool {
-	if d.Kind != jsondoc.Changed || cause == CauseModel {
+	if d.Kind != jsondoc.Changed || cause == CauseModel || namesCall(d.Pointer) {
 		return false
 	}
 	a, b := strings.Trim(d.A, `"`), strings.Trim(d.B, `"`)
@@ -19,6 +19,17 @@ func volatileAt(cause Cause, d jsondoc.Difference) bool {
 		return true
 	}
 	return (cause == CauseHistory || cause == CauseArguments) && looksLikeID(a) && looksLikeID(b)
+}
+
+// namesCall tells that a member names the call that a result belongs to. In mode
+// normalised ids are renamed before they are compared, so another one is another
+// call: to ignore it would hide a result under the wrong call.
+func namesCall(pointer string) bool {
+	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
+	case "tool_use_id", "tool_call_id", "call_id":
+		return true
+	}
+	return false
 }
 
 func looksLikeTime(s string) bool {

@@ -45,7 +45,7 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 		Models: b.models(w, o), Limits: limits(w.limits, o.Limits),
 		GiveUp:    GiveUp{cmp.Or(w.giveUp.RepeatedCalls, DefaultRepeatedCalls), cmp.Or(w.giveUp.Pauses, DefaultPauses), w.giveUp.ToolErrors},
 		OnPartial: cmp.Or(w.onPartial, PartialReport),
-		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore},
+		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore, w.replay.Headers},
 		Expect:    b.expect(&w.expect),
 	}
 	b.texts(w, s)

@@ -80,6 +80,7 @@ var (
 	inputForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	toolForm    = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
 	pointerForm = regexp.MustCompile(`^(/([^~/]|~[01])*)+$`)
+	headerForm  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 )
 
 // outcomes are the ways a run may be expected to end.
@@ -203,6 +204,7 @@ var replay = yamlwalk.Object[Replay]{
 	Fields: []yamlwalk.Field[Replay]{
 		yamlwalk.F("match", "normalised compares what a request means, strict its body as JSON, sequence only counts.", yamlwalk.Enum(MatchNormalised, MatchStrict, MatchSequence), func(r *Replay) *Match { return &r.Match }),
 		yamlwalk.F("ignore", "JSON pointers into the request's body that do not count; * stands for any member or element.", yamlwalk.List(yamlwalk.Pattern("a JSON pointer like /metadata/user_id", pointerForm)), func(r *Replay) *[]string { return &r.Ignore }),
+		yamlwalk.F("headers", "Names of request headers that count too, such as anthropic-beta; none by default.", yamlwalk.List(yamlwalk.Pattern("a header name like anthropic-beta", headerForm)), func(r *Replay) *[]string { return &r.Headers }),
 	},
 }
 

@@ -131,6 +131,9 @@ const (
 type Replay struct {
 	Match  Match
 	Ignore []string // JSON pointers into the request body, * for any element
+	// Headers are names of request headers that count in matching; none by
+	// default, since an SDK's headers change with its version.
+	Headers []string
 }
 
 // Expect is what must hold at the end. A nil or zero field checks nothing.

@@ -67,7 +67,8 @@ type writer struct {
 	calls int
 	open  []openCall // the last turn's calls, for results that no id leads to
 	convs []*conversation
-	tries int // failed attempts at the model since its last answer
+	tries int    // failed attempts at the model since its last answer
+	said  string // text of the model's last answer
 
 	turn         []string // labels of the last turn's calls
 	before, seen int      // tool calls of the run before that turn, and until now
@@ -155,6 +156,7 @@ func all(r *wire.Request) []wire.Message {
 }
 
 func (w *writer) response(r *wire.Response) {
+	w.said = r.Text()
 	w.open, w.turn, w.before = w.open[:0], w.turn[:0], w.seen
 	w.blocks(string(wire.RoleAssistant), r.Message.Blocks)
 	stop := cmp.Or(string(r.Stop), "none")
@@ -183,7 +185,12 @@ func (w *writer) attempt(e *journal.ToolAttempt) {
 	w.line("attempt", strings.TrimSpace(fmt.Sprintf("%s attempt-%d %s %s", w.labelOf(e), e.Attempt, e.Outcome, e.Class)))
 }
 
+// ended prints how the run ended, and what the agent returned where that is not
+// what the model said last.
 func (w *writer) ended(e *journal.Ended) {
+	if e.Answer != "" && strings.TrimSpace(e.Answer) != strings.TrimSpace(w.said) {
+		w.line("answer", e.Answer)
+	}
 	outcome := "completed"
 	if e.Class != "" {
 		outcome = string(e.Class)
