@@ -96,35 +96,57 @@ func batchFree(ctx context.Context, limit int, fns []func(context.Context)) {
 // the line for it.
 const stall = time.Second
 
-// Run calls fn, which may be code that waits by itself (a user's tool). On a
-// virtual clock such a wait would stop the line: after a second of real time
-// the line moves to the earliest deadline of ctx, which ends ctx for fn, and
-// Run reports stalled. It returns when fn has returned.
-func Run(ctx context.Context, fn func(context.Context)) (stalled bool) {
-	c, _ := from(ctx)
-	if c.line == nil || earliest(ctx) == nil {
-		fn(ctx)
-		return false
-	}
-	done := make(chan any, 1)
+// ErrExited is returned by Run for a func that ended its goroutine instead of
+// returning, as testing.T.FailNow does.
+var ErrExited = errors.New("ended its goroutine")
+
+// Run calls fn, which may be code that waits by itself (a user's tool), and
+// returns when fn has ended. On a virtual clock such a wait would stop the line:
+// after a second of real time the line moves to the earliest deadline of ctx,
+// which ends ctx for fn, and Run reports stalled. A panic of fn is one of Run's.
+//
+// fn runs on a goroutine of its own, so the only error, ErrExited, leaves the
+// caller's alive.
+func Run(ctx context.Context, fn func(context.Context)) (stalled bool, err error) {
+	done := make(chan ending, 1)
 	go func() {
-		defer func() { done <- recover() }()
+		e := ending{err: ErrExited}
+		defer func() {
+			e.panicked = recover()
+			done <- e
+		}()
 		fn(ctx)
+		e.err = nil
 	}()
+	var e ending
+	if c, _ := from(ctx); c.line == nil || earliest(ctx) == nil {
+		e = <-done
+	} else {
+		e, stalled = unstall(ctx, done)
+	}
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
+	return stalled, e.err
+}
+
+// ending is how a func ended.
+type ending struct {
+	panicked any
+	err      error
+}
+
+// unstall waits for done, and moves the line when it does not come.
+func unstall(ctx context.Context, done <-chan ending) (e ending, stalled bool) {
 	t := time.NewTimer(stall)
 	defer t.Stop()
-	var failed any
 	select {
-	case failed = <-done:
+	case e = <-done:
+		return e, false
 	case <-t.C:
-		stalled = true
 		_ = Block(ctx)
-		failed = <-done
+		return <-done, true
 	}
-	if failed != nil {
-		panic(failed)
-	}
-	return stalled
 }
 
 // Body is a response body whose chunks come gap apart on the clock of ctx. A

@@ -195,12 +195,47 @@ func TestAToolThatWaitsByItselfDoesNotStopTheLine(t *testing.T) {
 func testStall(t *testing.T) {
 	ctx, cancel := clock.WithTimeout(clock.Virtual(t.Context()), time.Minute)
 	defer cancel()
-	stalled := clock.Run(ctx, func(ctx context.Context) { <-ctx.Done() })
-	if !stalled || clock.Now(ctx) != time.Minute {
+	stalled, err := clock.Run(ctx, func(ctx context.Context) { <-ctx.Done() })
+	if err != nil || !stalled || clock.Now(ctx) != time.Minute {
 		t.Errorf("stalled %v at %v; want true at 1m", stalled, clock.Now(ctx))
 	}
-	if clock.Run(ctx, func(context.Context) {}) {
+	if stalled, err := clock.Run(ctx, func(context.Context) {}); stalled || err != nil {
 		t.Error("a func that returns at once is no stall")
+	}
+}
+
+func TestAFuncThatDoesNotReturnIsToldFromOneThatDoes(t *testing.T) {
+	limited, cancel := clock.WithTimeout(clock.Virtual(t.Context()), time.Minute)
+	defer cancel()
+	for why, ctx := range map[string]context.Context{
+		"a line with a deadline": limited, "one without": clock.Virtual(t.Context()), "a wall clock": clock.Wall(t.Context()),
+	} {
+		if stalled, err := clock.Run(ctx, func(context.Context) { runtime.Goexit() }); !errors.Is(err, clock.ErrExited) || stalled {
+			t.Errorf("%s: an exit is %v, stalled %v", why, err, stalled)
+		}
+		func() {
+			defer func() {
+				if v := recover(); v != "broken" {
+					t.Errorf("%s: a panic is %v", why, v)
+				}
+			}()
+			_, _ = clock.Run(ctx, func(context.Context) { panic("broken") })
+		}()
+	}
+}
+
+// Of equal deadlines the outer one ends: what it stands for (the run) is over,
+// and with it everything within.
+func TestOfEqualDeadlinesTheOuterOneEnds(t *testing.T) {
+	outer, cancelOuter := clock.WithTimeout(clock.Virtual(t.Context()), time.Minute)
+	defer cancelOuter()
+	inner, cancel := clock.WithTimeout(outer, time.Minute)
+	defer cancel()
+	_ = clock.Block(inner)
+	for name, ctx := range map[string]context.Context{"outer": outer, "inner": inner} {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			t.Errorf("%s: %v at %v, want the deadline", name, ctx.Err(), clock.Now(ctx))
+		}
 	}
 }
 

@@ -18,7 +18,13 @@ type Spec struct {
 	Decl   Decl
 	Input  *schema.Schema // compiled Decl.Input; nil checks nothing
 	Output *schema.Schema // compiled Decl.Output; nil checks nothing
-	Exec   Executor
+	// Exec runs the calls. An executor that waits by itself under a virtual clock
+	// is given up at its deadline after a second of real time, with a warning in
+	// the journal; see clock.Run.
+	Exec Executor
+	// Instant says that Exec never waits but on the run's clock (a cassette), and
+	// needs no such guard.
+	Instant bool
 }
 
 // Options configure a Box. The zero value blocks nothing and keeps no record.

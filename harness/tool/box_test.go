@@ -3,8 +3,11 @@ package tool_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -212,14 +215,81 @@ func TestALostAcknowledgementIsNotRepeated(t *testing.T) {
 		why string
 		run func(context.Context, tool.Call) (tool.Result, error)
 	}{
-		{"a connection that breaks", tool.Func(nil, func(context.Context, []byte) (string, error) { return "", errors.New("connection reset") }).Execute},
+		{"a connection that breaks", tool.Func(func(context.Context, []byte) (string, error) { return "", errors.New("connection reset") }).Execute},
 		{"a panic after the effect", func(context.Context, tool.Call) (tool.Result, error) { panic("nil map") }},
-		{"a call that was cancelled", tool.Func(nil, func(context.Context, []byte) (string, error) { return "", context.Canceled }).Execute},
+		{"a goroutine that ends after the effect", func(context.Context, tool.Call) (tool.Result, error) { runtime.Goexit(); return tool.Result{}, nil }},
+		{"an answer of another form than promised", func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: `[]`}, nil }},
+		{"a call that was cancelled", tool.Func(func(context.Context, []byte) (string, error) { return "", context.Canceled }).Execute},
 	} {
-		b := &bench{spec: tool.Spec{Decl: tool.Decl{Effect: tool.EffectWrite, Retry: tool.Retry{Attempts: 3}}}}
+		b := &bench{spec: tool.Spec{
+			Decl: tool.Decl{Effect: tool.EffectWrite, Retry: tool.Retry{Attempts: 3}}, Output: compiled(t, `{"type":"object"}`),
+		}}
 		_, attempts, err := b.do(t, virtual(t), `{}`, tc.run)
 		if err != nil || len(attempts) != 1 || attempts[0].Outcome != journal.Unknown {
 			t.Errorf("%s: %d attempts, %v, want one of unknown outcome", tc.why, len(attempts), err)
+		}
+	}
+}
+
+// A read has no effect that could be in doubt.
+func TestAReadOfAnotherFormThanPromisedHasFailed(t *testing.T) {
+	b := &bench{spec: tool.Spec{Decl: tool.Decl{Effect: tool.EffectRead}, Output: compiled(t, `{"type":"object"}`)}}
+	_, attempts, err := b.do(t, virtual(t), `{}`, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: `[]`}, nil })
+	if err != nil || len(attempts) != 1 || attempts[0].Outcome != journal.Failed {
+		t.Errorf("%+v, %v, want one that failed", attempts, err)
+	}
+}
+
+// A tool that waits without the run's clock is given up, and said to be one.
+func TestAToolThatWaitsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // so that the second of real time is none
+		b := &bench{spec: tool.Spec{Decl: tool.Decl{Timeout: 10 * time.Second}}}
+		ctx := virtual(t)
+		_, attempts, err := b.do(t, ctx, `{}`, tool.Func(func(ctx context.Context, _ []byte) (string, error) {
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(time.Hour):
+				return "late", nil
+			}
+		}).Execute)
+		if err != nil || attempts[0].Class != failure.ToolTimeout || clock.Now(ctx) != 10*time.Second {
+			t.Errorf("%v, %+v at %v, want a timeout at 10s", err, attempts[0], clock.Now(ctx))
+		}
+		warnings := journal.Of[*journal.Warning](&b.journal)
+		if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "tool t waits by itself") {
+			t.Errorf("warnings: %+v", warnings)
+		}
+	})
+}
+
+func TestAToolThatEndsItsGoroutine(t *testing.T) {
+	for _, tc := range []struct {
+		why string
+		ctx context.Context
+	}{{"on a line", virtual(t)}, {"on the wall", clock.Wall(t.Context())}} {
+		b := &bench{spec: tool.Spec{Decl: tool.Decl{Effect: tool.EffectRead}}}
+		ans, attempts, err := b.do(t, tc.ctx, `{}`, func(context.Context, tool.Call) (tool.Result, error) {
+			runtime.Goexit()
+			return tool.Result{}, nil
+		})
+		if err != nil || !ans.IsError || ans.Class != failure.ToolUnavailable || attempts[0].Detail != "the tool ended its goroutine" {
+			t.Errorf("%s: %+v, %v", tc.why, ans, err)
+		}
+	}
+}
+
+// An executor that is said to wait for nothing is called as it is.
+func TestAnInstantExecutorIsCalledOnTheAgentsGoroutine(t *testing.T) {
+	for _, instant := range []bool{true, false} {
+		b := &bench{spec: tool.Spec{Instant: instant}}
+		agents := false
+		_, _, err := b.do(t, virtual(t), `{}`, func(ctx context.Context, c tool.Call) (tool.Result, error) {
+			agents = strings.Contains(string(debug.Stack()), "tool.(*Box).Call(")
+			return fine(ctx, c)
+		})
+		if err != nil || agents != instant {
+			t.Errorf("instant %v: on the agent's goroutine %v (%v)", instant, agents, err)
 		}
 	}
 }
@@ -241,7 +311,7 @@ func TestTimeouts(t *testing.T) {
 	}{
 		{"in time", sleeps(9 * time.Second), journal.OK},
 		{"a recorded answer that took longer", sleeps(11 * time.Second), journal.Unknown},
-		{"a func that looks at its context", tool.Func(nil, func(ctx context.Context, _ []byte) (string, error) { return "", clock.Sleep(ctx, time.Hour) }).Execute, journal.Unknown},
+		{"a func that looks at its context", tool.Func(func(ctx context.Context, _ []byte) (string, error) { return "", clock.Sleep(ctx, time.Hour) }).Execute, journal.Unknown},
 		{"an answer that comes although it is too late", func(ctx context.Context, c tool.Call) (tool.Result, error) {
 			_ = clock.Sleep(ctx, time.Hour)
 			return fine(ctx, c)
@@ -282,9 +352,9 @@ func TestNoErrorLeaks(t *testing.T) {
 		want  string // message
 		class failure.Class
 	}{
-		{"an error of Go", tool.Func(nil, func(context.Context, []byte) (string, error) { return "", errors.New(secret) }).Execute, "the tool failed", failure.ToolUnavailable},
+		{"an error of Go", tool.Func(func(context.Context, []byte) (string, error) { return "", errors.New(secret) }).Execute, "the tool failed", failure.ToolUnavailable},
 		{"a panic", func(context.Context, tool.Call) (tool.Result, error) { panic(secret) }, "the tool broke down", failure.ToolUnavailable},
-		{"the detail of an error of its own", tool.Func(nil, func(context.Context, []byte) (string, error) {
+		{"the detail of an error of its own", tool.Func(func(context.Context, []byte) (string, error) {
 			return "", &tool.Error{Code: "NO_ROOM", Message: "the hotel is full", Detail: secret}
 		}).Execute, "the hotel is full", failure.ToolFailed},
 		{"a result of another form than promised", func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: secret}, nil }, "the tool's answer does not have the promised form", failure.ToolBadOutput},

@@ -4,26 +4,16 @@ import (
 	"context"
 	"errors"
 
-	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/journal"
 )
 
 // Func makes an executor of a Go func that gets the arguments as JSON and
 // returns the text that the model reads. An error that is, or wraps, an *Error
 // is passed on as it is; any other is told to the model as UPSTREAM_ERROR
-// without its text, which stays in the log. A func that waits by itself under a
-// virtual clock is given up at its deadline after a second of real time, with a
-// warning to j (which may be nil).
-func Func(j *journal.Journal, f func(ctx context.Context, args []byte) (string, error)) Executor {
+// without its text, which stays in the log.
+func Func(f func(ctx context.Context, args []byte) (string, error)) Executor {
 	return ExecutorFunc(func(ctx context.Context, c Call) (Result, error) {
-		var text string
-		var err error
-		stalled := clock.Run(ctx, func(ctx context.Context) { text, err = f(ctx, c.Args) })
-		if stalled && j != nil {
-			j.Write(&journal.Warning{At: clock.Now(ctx), Text: "tool " + c.Tool +
-				" waits by itself; use clock.Sleep, or run the agent in a testing/synctest bubble"})
-		}
+		text, err := f(ctx, c.Args)
 		if err == nil {
 			return Result{Content: text}, nil
 		}

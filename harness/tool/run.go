@@ -239,8 +239,8 @@ func note(e *journal.ToolAttempt, err *Error) {
 }
 
 // outcomeOf is what can be said of an attempt. A write that broke off (a panic,
-// an error without a word about it) may have had its effect, like one whose
-// time ran out.
+// an error without a word about it) may have had its effect, like one whose time
+// ran out, and one whose answer is another than promised.
 func (p *Pending) outcomeOf(res Result, err error) journal.Outcome {
 	switch {
 	case err != nil:
@@ -249,11 +249,15 @@ func (p *Pending) outcomeOf(res Result, err error) journal.Outcome {
 		return journal.OK
 	case res.Err.Class == failure.ToolTimeout:
 		return journal.Unknown
-	case p.spec.Decl.Writes() && (res.Err.Code == CodeUpstream || res.Err.Code == CodeCancelled):
+	case p.spec.Decl.Writes() && brokeOff(res.Err):
 		return journal.Unknown
 	default:
 		return journal.Failed
 	}
+}
+
+func brokeOff(e *Error) bool {
+	return e.Code == CodeUpstream || e.Code == CodeCancelled || e.Code == CodeBadOutput
 }
 
 // execute calls the executor within the tool's timeout and checks what it says.
@@ -288,18 +292,32 @@ func (p *Pending) execute(outer context.Context) (Result, error) {
 	return res, nil
 }
 
-// guarded calls the executor so that a panic is the tool's failure, not the
-// run's.
+// guarded calls the executor so that a panic, a wait of its own or the end of its
+// goroutine is the tool's failure, not the run's.
 func (p *Pending) guarded(ctx context.Context) (res Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			res, err = Result{Err: &Error{
-				Code: CodeUpstream, Class: failure.ToolUnavailable,
-				Message: "the tool broke down", Detail: fmt.Sprint("panic: ", v),
-			}}, nil
+			res, err = brokeDown(fmt.Sprint("panic: ", v)), nil
 		}
 	}()
-	return p.spec.Exec.Execute(ctx, p.call)
+	if p.spec.Instant {
+		return p.spec.Exec.Execute(ctx, p.call)
+	}
+	stalled, exited := clock.Run(ctx, func(ctx context.Context) { res, err = p.spec.Exec.Execute(ctx, p.call) })
+	if stalled {
+		p.box.opts.Journal.Write(&journal.Warning{At: clock.Now(ctx), Text: "tool " + p.call.Tool +
+			" waits by itself; use clock.Sleep, or run the agent in a testing/synctest bubble"})
+	}
+	if exited != nil {
+		return brokeDown("the tool " + exited.Error()), nil
+	}
+	return res, err
+}
+
+func brokeDown(detail string) Result {
+	return Result{Err: &Error{
+		Code: CodeUpstream, Class: failure.ToolUnavailable, Message: "the tool broke down", Detail: detail,
+	}}
 }
 
 func timeoutError(detail string) *Error {

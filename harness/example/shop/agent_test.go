@@ -61,8 +61,8 @@ func recordings() map[string][]script.Turn {
 func tools() map[string]tool.Executor {
 	s := &store{}
 	return map[string]tool.Executor{
-		"lookup_order": tool.Func(nil, s.lookup),
-		"issue_refund": tool.Func(nil, s.refund),
+		"lookup_order": tool.Func(s.lookup),
+		"issue_refund": tool.Func(s.refund),
 	}
 }
 
