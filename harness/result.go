@@ -7,6 +7,7 @@ import (
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -64,6 +65,9 @@ type Result struct {
 	Hashes     Hashes
 	Real       time.Duration // real time; differs from run to run
 	Accepted   bool          // the golden was written anew
+
+	// Secrets must not be written with whatever else is here.
+	Secrets *redact.Values
 }
 
 // Hashes identify what went into a run.

@@ -21,7 +21,8 @@ func Explain(r *harness.Result, n int) string {
 		return ""
 	}
 	pad := strings.Repeat(" ", n)
-	return pad + strings.ReplaceAll(strings.TrimRight(b.String(), "\n"), "\n", "\n"+pad) + "\n"
+	text := r.Secrets.Text(strings.TrimRight(b.String(), "\n"))
+	return pad + strings.ReplaceAll(text, "\n", "\n"+pad) + "\n"
 }
 
 // Discard counts, and writes nothing.

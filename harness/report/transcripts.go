@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/redact"
 )
 
 // Place is where a run's transcript is: the line of its heading in a file below
@@ -27,9 +28,13 @@ type transcripts struct {
 	file  *os.File
 	lines map[string]int // by name: lines so far
 	buf   []byte
+
+	secrets *redact.Values
 }
 
-func newTranscripts(dir string) *transcripts { return &transcripts{dir: dir, lines: map[string]int{}} }
+func newTranscripts(dir string, secrets *redact.Values) *transcripts {
+	return &transcripts{dir: dir, lines: map[string]int{}, secrets: secrets}
+}
 
 // transcriptFile is the file for a scenario's transcripts: those of
 // travel/umbrella are in transcripts/travel/all.txt.
@@ -47,8 +52,9 @@ func (t *transcripts) add(r *harness.Result) (*Place, error) {
 	}
 	at := &Place{File: t.name, Line: t.lines[t.name] + 1}
 	t.buf = fmt.Appendf(t.buf[:0], "=== %s [%s]\n%s\n", r.Name, r.Model, r.Transcript)
-	t.lines[t.name] += bytes.Count(t.buf, []byte("\n"))
-	_, err := t.file.Write(t.buf)
+	text := t.secrets.Bytes(t.buf)
+	t.lines[t.name] += bytes.Count(text, []byte("\n"))
+	_, err := t.file.Write(text)
 	return at, err
 }
 

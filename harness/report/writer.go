@@ -14,6 +14,8 @@ import (
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/redact"
 )
 
 // Options configure a Writer.
@@ -24,6 +26,8 @@ type Options struct {
 	Prices   string // the oldest day of a price in use, "" for none
 	Parallel int
 	Keep     int // how many runs are kept, this one included; 0 keeps all
+	// Secrets stand in no file of the report; [secret NAME] does.
+	Secrets *redact.Values
 }
 
 // Writer writes one run's reports. Everything goes into a folder that takes the
@@ -75,7 +79,7 @@ func New(opts Options) (*Writer, error) {
 		_ = os.RemoveAll(w.temp)
 		return nil, failure.Errorf(failure.World, "%s: the report cannot be written: %w; name a writable folder with --reports DIR", opts.Dir, err)
 	}
-	w.transcripts = newTranscripts(w.temp)
+	w.transcripts = newTranscripts(w.temp, opts.Secrets)
 	w.out = bufio.NewWriterSize(w.file, 64<<10)
 	_, _ = fmt.Fprintf(w.out, "{\"schema\":%q,\n\"scenarios\":[", Schema) // an error shows at Flush
 	return w, nil
@@ -105,7 +109,7 @@ func (w *Writer) add(r *harness.Result) error {
 		sep = "\n"
 	}
 	_, _ = w.out.WriteString(sep)
-	if _, err := w.out.Write(w.buf); err != nil {
+	if err := w.json(w.buf); err != nil {
 		return w.failed(err)
 	}
 	w.tally.add(r)
@@ -118,6 +122,12 @@ func (w *Writer) add(r *harness.Result) error {
 		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
 	})
 	return nil
+}
+
+// json writes a JSON object, fit to be read by everybody.
+func (w *Writer) json(b []byte) error {
+	_, err := w.out.Write(jsondoc.EscapeBidi(w.opts.Secrets.Bytes(b)))
+	return err
 }
 
 func (w *Writer) failed(err error) error {
@@ -145,7 +155,7 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	for name, text := range map[string][]byte{
 		"report.md": w.markdown(totals), "junit.xml": w.junit(totals),
 	} {
-		if err := os.WriteFile(filepath.Join(w.temp, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(w.temp, name), w.opts.Secrets.Bytes(text), 0o644); err != nil {
 			return "", w.failed(err)
 		}
 	}
@@ -167,7 +177,7 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 	if err != nil {
 		return err
 	}
-	_, _ = w.out.Write(b)
+	_ = w.json(b) // an error shows at Flush
 	run := Run{
 		Tool: w.opts.Tool, Go: runtime.Version(), Prices: w.opts.Prices,
 		Volatile: Volatile{
@@ -179,7 +189,7 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 	if b, err = appendJSON(b[:0], &run); err != nil {
 		return err
 	}
-	_, _ = w.out.Write(b)
+	_ = w.json(b)
 	_, _ = w.out.WriteString("}\n")
 	if err := w.transcripts.close(); err != nil {
 		return err

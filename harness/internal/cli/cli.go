@@ -36,6 +36,8 @@ type IO struct {
 	Getenv         func(string) string
 	Context        context.Context // ends when a person interrupts
 	Terminal       bool            // Stdout is a terminal
+
+	hidden *hidden
 }
 
 // System is the IO of this process.
@@ -56,6 +58,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs the command and returns the exit code.
 func Main(args []string, sys IO) int {
+	sys = sys.guarded()
 	root := newRoot(sys)
 	root.SetArgs(args)
 	err := root.ExecuteContext(sys.Context)
@@ -124,7 +127,7 @@ exit codes: 0 pass, 1 a check failed, 2 bad usage, scenario or cassette,
 	flags.StringVar(&p.dirs.Cassettes, "cassettes", "", "the folder of cassettes (default: cassettes in --dir)")
 	flags.StringVar(&p.dirs.Golden, "golden", "", "the folder of golden transcripts (default: golden in --dir)")
 	flags.StringVar(&p.dirs.Reports, "reports", "", "the folder of reports (default: reports in --dir)")
-	root.AddCommand(runCommand(sys, p), inspectCommand(sys), configCommand(sys, p), listCommand(sys, p), versionCommand(sys))
+	root.AddCommand(runCommand(sys, p), inspectCommand(sys, p), configCommand(sys, p), listCommand(sys, p), versionCommand(sys))
 	return root
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
@@ -18,7 +17,7 @@ scenarios/retake.yaml, a default, or the environment. Secrets are taken from the
 environment only, and are never shown: only whether they are set, who owns them
 and by when they must be renewed.`,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := suite.Open(p.dirs, sys.Getenv)
+			s, err := openSuite(sys, p)
 			if err != nil {
 				return err
 			}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,11 +14,14 @@ import (
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/inspect"
+	"github.com/retake-harness/retake/harness/report"
+	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
-func inspectCommand(sys IO) *cobra.Command {
+func inspectCommand(sys IO, p *project) *cobra.Command {
 	var asJSON, strict bool
 	cmd := &cobra.Command{
 		Use:   "inspect FILE…",
@@ -29,12 +34,30 @@ Tokens are the provider's own figures. A breach does not change the exit code,
 unless --strict is given.`,
 		Example: `  retake inspect cassettes/travel/umbrella/claude-opus-4-8.yaml
   retake inspect --json testdata/*.yaml | jq .tool_calls`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, files []string) error { return inspectAll(sys, files, asJSON, strict) },
+		Args: func(_ *cobra.Command, files []string) error {
+			if len(files) == 0 {
+				return errors.New("which cassette? name its file: retake inspect cassettes/travel/umbrella/claude-opus-4-8.yaml")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, files []string) error {
+			hideSecrets(sys, p)
+			return inspectAll(sys, files, asJSON, strict)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each file")
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit 1 when a rule of the contract is broken")
 	return cmd
+}
+
+// hideSecrets takes the secrets of the project, if the command is in one.
+func hideSecrets(sys IO, p *project) {
+	c, err := suite.OpenConfig(p.dirs, sys.Getenv)
+	if err != nil {
+		_, _ = fmt.Fprintf(sys.Stderr, "warning: %s; the secrets that it names are not masked\n", transcript.AppendSafe(nil, err.Error(), 9))
+		return
+	}
+	sys.hidden.values = c.Hidden()
 }
 
 // inspectAll goes on after a file that cannot be read, and then exits with its
@@ -43,6 +66,9 @@ func inspectAll(sys IO, files []string, asJSON, strict bool) error {
 	worst := exitPass
 	for i, name := range files {
 		f, err := cassette.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = failure.Errorf(failure.World, "%s: there is no such file", name)
+		}
 		if err != nil {
 			printError(sys.Stderr, err)
 			worst = worse(worst, exitOf(err))
@@ -75,16 +101,36 @@ func printInspection(w io.Writer, in *inspect.Inspection, asJSON bool) error {
 		return err
 	}
 	f := &in.Facts
-	_, _ = fmt.Fprintf(w, "%s\n\n%s\n", transcript.Safe(f.Path), in.Transcript)
-	if len(f.Calls) > 0 {
-		callTable(w, f)
+	_, _ = fmt.Fprintf(w, "%s\n\n", transcript.Safe(f.Path))
+	if len(f.Calls) == 0 {
+		_, _ = fmt.Fprintf(w, "no call to a model API that retake reads; %s\n", or(hosts("requests went to: ", in.Others), "there are no requests at all"))
+		warningLines(w, f)
+		return nil
 	}
-	_, _ = fmt.Fprintf(w, "total: %s\n", totals(f))
+	_, _ = fmt.Fprintf(w, "%s\n", in.Transcript)
+	callTable(w, f)
+	_, _ = fmt.Fprintf(w, "total: %s\n", totals(in))
+	warningLines(w, f)
+	contractLines(w, in.Findings)
+	return nil
+}
+
+func warningLines(w io.Writer, f *inspect.Facts) {
 	for _, warn := range f.Warnings {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", transcript.Safe(warn))
 	}
-	contractLines(w, in.Findings)
-	return nil
+}
+
+// hosts lists where requests went, with how many; "" for none.
+func hosts(lead string, list []inspect.Host) string {
+	if len(list) == 0 {
+		return ""
+	}
+	parts := make([]string, len(list))
+	for i, h := range list {
+		parts[i] = fmt.Sprintf("%s (%d)", transcript.Safe(h.Name), h.Requests)
+	}
+	return lead + strings.Join(parts, ", ")
 }
 
 func callTable(out io.Writer, f *inspect.Facts) {
@@ -129,14 +175,19 @@ func count(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-func totals(f *inspect.Facts) string {
-	s := fmt.Sprintf("%d model calls, %d failed, %d tool calls, at most %d at once; tokens: input %s, output %s, cache read %s, cache write %s, reasoning %s",
-		f.ModelCalls, f.Failed, len(f.ToolCalls), f.ParallelMax,
+func totals(in *inspect.Inspection) string {
+	f := &in.Facts
+	s := fmt.Sprintf("%s, %d failed, %s, at most %d at once; tokens: input %s, output %s, cache read %s, cache write %s, reasoning %s",
+		report.Count(f.ModelCalls, "model call"), f.Failed, report.Count(len(f.ToolCalls), "tool call"), f.ParallelMax,
 		count(f.Input), count(f.Output), count(f.CacheRead), count(f.CacheWrite), count(f.Reasoning))
-	if f.Others > 0 {
-		s += fmt.Sprintf("; %d other requests, which no model API that retake reads answers", f.Others)
+	if f.Others == 0 {
+		return s
 	}
-	return s
+	are := "which are no calls"
+	if f.Others == 1 {
+		are = "which is no call"
+	}
+	return fmt.Sprintf("%s; %s, %s to a model API that retake reads: %s", s, report.Count(f.Others, "other request"), are, hosts("", in.Others))
 }
 
 // contractLines shows breaches, and what could not be seen.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
@@ -15,7 +14,7 @@ func listCommand(sys IO, p *project) *cobra.Command {
 	return &cobra.Command{
 		Use: "list [SCENARIO…]", Short: "List scenarios with their models, owner, labels and purpose",
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := suite.Open(p.dirs, sys.Getenv)
+			s, err := openSuite(sys, p)
 			if err != nil {
 				return err
 			}

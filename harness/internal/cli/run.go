@@ -20,14 +20,14 @@ type runFlags struct {
 	models   []string
 	labels   []string
 	accept   bool
-	parallel int
+	parallel atLeastOne
 	failFast bool
 	quiet    bool
 	noReport bool
 }
 
 func runCommand(sys IO, p *project) *cobra.Command {
-	f := &runFlags{}
+	f := &runFlags{parallel: atLeastOne(runtime.GOMAXPROCS(0))}
 	cmd := &cobra.Command{
 		Use:   "run [SCENARIO…]",
 		Short: "Replay scenarios and judge them",
@@ -46,7 +46,7 @@ report.json (for programs), report.md, junit.xml and transcripts/.`,
 	flags.StringSliceVarP(&f.models, "model", "m", nil, "only these model versions")
 	flags.StringSliceVarP(&f.labels, "label", "l", nil, "only scenarios with one of these labels")
 	flags.BoolVar(&f.accept, "accept", false, "take the transcripts as the golden ones (also RETAKE_UPDATE=1 or GOLDIE_UPDATE=1)")
-	flags.IntVarP(&f.parallel, "parallel", "p", runtime.GOMAXPROCS(0), "how many scenarios at once")
+	flags.VarP(&f.parallel, "parallel", "p", "how many scenarios at once, at most four for each processor")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first scenario that does not pass")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only what does not pass, and the summary")
 	flags.BoolVar(&f.noReport, "no-report", false, "write no reports")
@@ -54,7 +54,7 @@ report.json (for programs), report.md, junit.xml and transcripts/.`,
 }
 
 func run(sys IO, p *project, f *runFlags, args []string) error {
-	s, err := suite.Open(p.dirs, sys.Getenv)
+	s, err := openSuite(sys, p)
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,7 @@ func run(sys IO, p *project, f *runFlags, args []string) error {
 	if len(names) == 0 {
 		return failure.Errorf(failure.ScenarioInvalid, "%s: there are no scenarios; write one, or name the folder with --scenarios", s.Dirs.Scenarios)
 	}
+	f.parallel = atLeastOne(suite.Workers(int(f.parallel), len(names)))
 	salt, err := randomSalt()
 	if err != nil {
 		return err
@@ -83,7 +84,8 @@ func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
 		return report.Discarding(), nil
 	}
 	return report.New(report.Options{
-		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Parallel: f.parallel, Keep: s.Config.KeepReports,
+		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Parallel: int(f.parallel),
+		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(),
 	})
 }
 
@@ -99,7 +101,7 @@ type reporter interface {
 // same.
 func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
 	o := suite.Options{
-		RunID: id, Models: f.models, Labels: f.labels, Parallel: f.parallel, FailFast: f.failFast,
+		RunID: id, Models: f.models, Labels: f.labels, Parallel: int(f.parallel), FailFast: f.failFast,
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
 	worst := exitPass

@@ -10,14 +10,15 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -39,6 +40,7 @@ type Config struct {
 	KeepReports   int
 
 	places yamlwalk.Places
+	hidden *redact.Values
 }
 
 // Model describes a model version.
@@ -97,17 +99,17 @@ const (
 // getenv gives the environment's secrets, nil sets none. An error is like
 // scenario.Load's.
 func Load(dir string, getenv func(string) string) (*Config, error) {
-	file := filepath.Join(dir, scenario.Config)
-	text, err := os.ReadFile(file)
+	path := filepath.Join(dir, scenario.Config)
+	text, err := file.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c := &Config{File: filepath.ToSlash(file)}
+		c := &Config{File: filepath.ToSlash(path)}
 		c.defaults()
 		return c, nil
 	case err != nil:
-		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))
+		return nil, failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(path), yamlwalk.Cause(err))
 	}
-	return parse(filepath.ToSlash(file), text, getenv)
+	return parse(filepath.ToSlash(path), text, getenv)
 }
 
 func parse(name string, text []byte, getenv func(string) string) (*Config, error) {
@@ -122,12 +124,21 @@ func parse(name string, text []byte, getenv func(string) string) (*Config, error
 		return nil, err
 	}
 	c.defaults()
-	for i := range c.Secrets {
-		if getenv != nil {
-			c.Secrets[i].value = getenv(c.Secrets[i].Name)
-		}
-	}
+	c.readSecrets(getenv)
 	return c, nil
+}
+
+func (c *Config) readSecrets(getenv func(string) string) {
+	if getenv == nil {
+		return
+	}
+	var set []redact.Secret
+	for i := range c.Secrets {
+		s := &c.Secrets[i]
+		s.value = getenv(s.Name)
+		set = append(set, redact.Secret{Name: s.Name, Value: s.value})
+	}
+	c.hidden = redact.New(set...)
 }
 
 func (c *Config) defaults() {
@@ -157,6 +168,9 @@ func (c *Config) Model(name string) (*Model, bool) {
 	}
 	return &c.Models[i], true
 }
+
+// Hidden are the secrets that are set, for keeping them out of what is written.
+func (c *Config) Hidden() *redact.Values { return c.hidden }
 
 // Secret finds a secret by the name of its environment variable.
 func (c *Config) Secret(name string) (*Secret, bool) {

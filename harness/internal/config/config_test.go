@@ -165,7 +165,7 @@ var invalid = []struct {
 	{"a default that is not described", "default_models: gpt-5.5-mni\nmodels: {gpt-5.5-mini: {api: openai-chat}}\n", `1:17: unknown model "gpt-5.5-mni" (did you mean "gpt-5.5-mini"?); describe it under models`, false},
 	{"a model without its protocol", "models: {a: {}}\n", `1:13: "api" is missing: name the wire protocol`, true},
 	{"a model twice", "models:\n  a: {api: gemini}\n  a: {api: gemini}\n", `3:3: "a" is given twice; drop one`, false},
-	{"a key itself", "models: {a: {api: gemini, key: sk-1}}\n", `1:32: must be a key, is "sk-1"`, true},
+	{"a key itself", "models: {a: {api: gemini, key: sk-1}}\n", `1:32: must be {env: NAME}, with the name of an environment variable; never the key itself`, true},
 	{"a password in an address", "models: {a: {api: gemini, base_url: 'https://u:p@x.example'}}\n", `1:37: an address must not hold a password`, false},
 	{"a key in an address", "models: {a: {api: gemini, base_url: 'https://x.example?key=1'}}\n", `1:37: an address must not hold a key; put it into the environment and name it under key`, false},
 	{"a part of a page", "models: {a: {api: gemini, base_url: 'https://x.example#b'}}\n", `1:37: must be an address without #, is "https://x.example#b"`, false},

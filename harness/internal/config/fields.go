@@ -1,9 +1,11 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
@@ -66,7 +68,7 @@ var modelFields = yamlwalk.Object[model]{
 	Fields: []yamlwalk.Field[model]{
 		yamlwalk.Must("api", "Name the wire protocol.", scenario.APIs(), func(m *model) *wire.API { return &m.api }),
 		yamlwalk.F("base_url", "Address of the API; default the provider's public one. A query (?api-version=…) goes with every request.", baseURL, func(m *model) *string { return &m.baseURL }),
-		yamlwalk.F("key", "Where the key comes from: {env: NAME}.", keyFields.Kind(), func(m *model) *string { return &m.key }),
+		yamlwalk.F("key", "Where the key comes from: {env: NAME}.", key, func(m *model) *string { return &m.key }),
 		yamlwalk.F("price", "US dollars for a million tokens.", yamlwalk.Optional(priceFields.Kind()), func(m *model) **Price { return &m.price }),
 	},
 }
@@ -78,7 +80,11 @@ var baseURL = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		v.Failf("must be an address like https://api.example.com, is %q", s)
+		is := fmt.Sprintf(", is %q", s)
+		if strings.ContainsAny(s, "@?") {
+			is = "" // there may be a password or a key in it
+		}
+		v.Failf("must be an address like https://api.example.com%s", is)
 	case u.User != nil:
 		v.Failf("an address must not hold a password; put it into the environment and name it under key")
 	case slices.ContainsFunc(accessParameters, u.Query().Has):
@@ -87,6 +93,9 @@ var baseURL = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
 		v.Failf("must be an address without #, is %q", s)
 	}
 })
+
+// key never repeats what it is given: it may be the key itself.
+var key = yamlwalk.Private(keyFields.Kind(), "must be {env: NAME}, with the name of an environment variable; never the key itself")
 
 var keyFields = yamlwalk.Object[string]{
 	Is: "a key",

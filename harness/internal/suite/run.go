@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
 	"github.com/retake-harness/retake/harness"
@@ -26,7 +27,7 @@ const ahead = 8
 func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	workers := max(o.Parallel, 1)
+	workers := Workers(o.Parallel, len(names))
 	order := make(chan job, workers*ahead) // in the order of names
 	work := make(chan job)
 	go distribute(names, order, work)
@@ -53,6 +54,16 @@ func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*h
 		}
 	}
 	return failed
+}
+
+// perCore is how many scenarios a processor may have in hand: a replay waits for
+// nothing but files.
+const perCore = 4
+
+// Workers is how many scenarios are run at once where parallel are asked for: at
+// least one, and no more than there are, nor than four for each processor.
+func Workers(parallel, scenarios int) int {
+	return max(1, min(parallel, scenarios, perCore*runtime.GOMAXPROCS(0)))
 }
 
 func notPassed(r *harness.Result) bool { return r.Verdict != harness.Pass }

@@ -6,6 +6,8 @@ package suite
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -57,7 +59,10 @@ type Suite struct {
 func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
 	s := &Suite{Dirs: dirs.filled(), models: map[string]bool{}, labels: map[string]bool{}}
 	names, err := scenario.List(s.Dirs.Scenarios)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failure.Errorf(failure.World, "%s: there is no folder of scenarios here; go to the project's folder, or name it with -C DIR (or the folder of scenarios with --scenarios DIR)", s.Dirs.Scenarios)
+	case err != nil:
 		return nil, err
 	}
 	if s.Config, err = config.Load(s.Dirs.Scenarios, getenv); err != nil {
@@ -65,6 +70,11 @@ func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
 	}
 	s.names = names
 	return s, nil
+}
+
+// OpenConfig reads the configuration alone, for what needs no scenario.
+func OpenConfig(dirs Dirs, getenv func(string) string) (*config.Config, error) {
+	return config.Load(dirs.filled().Scenarios, getenv)
 }
 
 // Names are all scenarios, sorted.
@@ -78,6 +88,9 @@ func (s *Suite) Select(args []string) ([]string, error) {
 	}
 	want := map[string]bool{}
 	for _, arg := range args {
+		if arg == "" {
+			return nil, failure.Errorf(failure.ScenarioInvalid, "an empty name is no scenario's; to run all of them, give none")
+		}
 		name := s.nameOf(arg)
 		found := false
 		for _, n := range s.names {
@@ -134,7 +147,7 @@ type Options struct {
 	Models   []string // only these; none: those that the scenario names
 	Labels   []string // only scenarios with one of these; none: all
 	Update   bool
-	Parallel int // workers; 0 is one
+	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
 	// Edit, when set, changes the Params of each run.
 	Edit func(*harness.Params)
@@ -143,7 +156,7 @@ type Options struct {
 // Params are what a run of the scenario with the model takes.
 func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.Params, error) {
 	p := harness.Params{
-		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Update: o.Update,
+		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Update: o.Update, Secrets: s.Config.Hidden(),
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
 		Retry: harness.Retry{
 			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
@@ -160,11 +173,6 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		}
 		if m.Price != nil {
 			p.Price = &harness.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
-		}
-	}
-	for i := range s.Config.Secrets {
-		if v := s.Config.Secrets[i].Value(); v != "" {
-			p.Secrets = append(p.Secrets, v)
 		}
 	}
 	if p.API == "" {

@@ -191,6 +191,18 @@ func Then[V any](k Kind[V], check func(v Value, got V)) Kind[V] {
 	return k
 }
 
+// Private reads like k, and tells what does not fit in the given words alone:
+// for a place where somebody may have put what must not be repeated.
+func Private[V any](k Kind[V], words string) Kind[V] {
+	return Kind[V]{k.what, scalar | list | mapping | null, func(v Value, to *V) {
+		before := len(v.file.problems)
+		if k.Read(v, to); len(v.file.problems) > before {
+			v.file.problems = v.file.problems[:before]
+			v.Failf("%s", words)
+		}
+	}, k.schema}
+}
+
 // Map makes a kind of another; a false ok notes nothing by itself.
 func Map[A, B any](k Kind[A], convert func(v Value, a A) (b B, ok bool)) Kind[B] {
 	return Kind[B]{k.what, k.shapes, func(v Value, to *B) {

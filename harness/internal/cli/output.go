@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/redact"
+)
+
+// hidden are the secrets that no output may show, from the moment at which a
+// verb has read the configuration.
+type hidden struct{ values *redact.Values }
+
+// output is one of the process's outputs without its secrets.
+type output struct {
+	w      io.Writer
+	hidden *hidden
+}
+
+func (o *output) Write(p []byte) (int, error) { return o.hidden.values.Writer(o.w).Write(p) }
+
+// guarded puts a guard before both outputs.
+func (sys IO) guarded() IO {
+	sys.hidden = &hidden{}
+	sys.Stdout, sys.Stderr = &output{sys.Stdout, sys.hidden}, &output{sys.Stderr, sys.hidden}
+	return sys
+}
+
+// openSuite opens the project; from then on its secrets are hidden.
+func openSuite(sys IO, p *project) (*suite.Suite, error) {
+	s, err := suite.Open(p.dirs, sys.Getenv)
+	if err == nil {
+		sys.hidden.values = s.Config.Hidden()
+	}
+	return s, err
+}
+
+// atLeastOne is a flag's value of at least 1.
+type atLeastOne int
+
+func (c *atLeastOne) String() string { return strconv.Itoa(int(*c)) }
+func (c *atLeastOne) Type() string   { return "int" }
+func (c *atLeastOne) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number of at least 1")
+	}
+	*c = atLeastOne(n)
+	return nil
+}
