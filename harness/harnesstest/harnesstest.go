@@ -128,14 +128,21 @@ func (c *Case) Exec(tb testing.TB) *harness.Result {
 	return c.exec(tb, func(*harness.Params) {})
 }
 
+// notBuilt is the result of a case that cannot be run.
+func (c *Case) notBuilt(err error) *harness.Result {
+	r := harness.NotBuilt(c.Name, c.Model, err)
+	r.Secrets = c.suite.Config.Hidden()
+	return r
+}
+
 func (c *Case) exec(tb testing.TB, edit func(*harness.Params)) *harness.Result {
 	tb.Helper()
 	if c.err != nil {
-		return harness.NotBuilt(c.Name, c.Model, c.err)
+		return c.notBuilt(c.err)
 	}
 	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: Updating()})
 	if err != nil {
-		return harness.NotBuilt(c.Name, c.Model, err)
+		return c.notBuilt(err)
 	}
 	p.Executors = c.params.Tools
 	if c.params.NoGolden {
@@ -173,6 +180,7 @@ func bubble(t *testing.T, p harness.Params) (r *harness.Result) {
 		if v := recover(); v != nil {
 			r = harness.NotBuilt(p.Scenario.Name, p.Model, failure.Errorf(failure.Agent,
 				"the agent hung, or left a goroutine behind that does: %v; look for a wait without a timeout", v))
+			r.Secrets = p.Secrets
 			r.Scenario, r.Clock, r.Failures[0].Where = p.Scenario, p.Clock, p.Scenario.File
 		}
 	}()
@@ -184,7 +192,7 @@ func bubble(t *testing.T, p harness.Params) (r *harness.Result) {
 func Check(tb testing.TB, r *harness.Result) {
 	tb.Helper()
 	for _, w := range r.Warnings {
-		tb.Logf("warning: %s", w)
+		tb.Logf("warning: %s", r.Secrets.Text(w))
 	}
 	if r.Accepted {
 		tb.Logf("golden accepted: %s", r.Name)

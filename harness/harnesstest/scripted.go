@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/script"
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -48,10 +49,10 @@ func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 	if n := len(model.Interactions()); n != len(rec.Turns) {
 		tb.Errorf("%s: %d of %d turns of the script were asked for", name, n, len(rec.Turns))
 	}
-	dirs := c.suite.Dirs
-	hold(tb, harness.ModelCassette(dirs.Cassettes, name, c.Model), c.Model, model.Interactions())
+	dirs, secrets := c.suite.Dirs, c.suite.Config.Hidden()
+	hold(tb, harness.ModelCassette(dirs.Cassettes, name, c.Model), c.Model, model.Interactions(), secrets)
 	if calls := tools.Interactions(); len(calls) > 0 {
-		hold(tb, harness.ToolCassette(dirs.Cassettes, name), "", calls)
+		hold(tb, harness.ToolCassette(dirs.Cassettes, name), "", calls, secrets)
 	}
 }
 
@@ -67,9 +68,25 @@ func scriptedTools(p *harness.Params, tools *script.Tools) map[string]tool.Execu
 	return out
 }
 
+// secretIn names the first secret in a body or an address.
+func secretIn(secrets *redact.Values, made []cassette.Interaction) (name string, found bool) {
+	for i := range made {
+		in := &made[i]
+		for _, text := range [][]byte{[]byte(in.Request.URL), in.Request.Body, in.Response.Body} {
+			if name, found := secrets.Found(text); found {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
 // hold compares a recording with its file, or writes the file.
-func hold(tb testing.TB, path, model string, made []cassette.Interaction) {
+func hold(tb testing.TB, path, model string, made []cassette.Interaction, secrets *redact.Values) {
 	tb.Helper()
+	if name, found := secretIn(secrets, made); found {
+		tb.Fatalf("%s: not written: the recording has the value of the secret %s, and cassettes are committed; leave it out of the prompts, the script and what the tools answer", path, name)
+	}
 	target := path
 	if !Updating() {
 		target = filepath.Join(tb.TempDir(), "made.yaml")
