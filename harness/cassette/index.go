@@ -13,24 +13,25 @@ type question struct {
 }
 
 // index finds the next free recording for a question without looking at the
-// others. It has two levels: the bytes as they are, and only when those are
-// unknown or used up the key that the mode of matching makes of them; the
-// second is built when it is first needed.
+// others. Recordings with one key, the one that the mode of matching makes of a
+// question, are handed out in the order of the file.
 //
-// Within a level, recordings are handed out in the order of the file.
+// A replay in the order of the file needs no key: the first free recording of
+// all is also the first of its key, so it is enough that its bytes are those of
+// the question. The keys are made when a question first asks for another.
 type index struct {
 	questions []question
 	key       func(question) digest // nil: the order alone counts
 
-	seed  maphash.Seed
-	exact map[exactKey]*group
-
 	buildOnce sync.Once
+	seed      maphash.Seed
+	exact     map[exactKey]int32 // the first recording with these bytes
 	byKey     map[digest]*group
+	groups    []*group // by recording
 
-	mu   sync.Mutex // guards used and every group's next
+	mu   sync.Mutex // guards used, next and every group's next
 	used []bool
-	next int // the first that may be free, when the order alone counts
+	next int // those before it are used
 }
 
 type exactKey struct{ place, body uint64 }
@@ -42,29 +43,7 @@ type group struct {
 }
 
 func newIndex(questions []question, key func(question) digest) *index {
-	x := &index{questions: questions, key: key, seed: maphash.MakeSeed(), used: make([]bool, len(questions))}
-	if key == nil {
-		return x
-	}
-	x.exact = make(map[exactKey]*group, len(questions))
-	groups := make([]group, len(questions))
-	members := make([]int32, len(questions))
-	for i, q := range questions {
-		k := x.hash(q)
-		g := x.exact[k]
-		switch {
-		case g == nil:
-			g = &groups[i]
-			members[i] = int32(i)
-			g.members = members[i : i+1 : i+1]
-			x.exact[k] = g
-		case x.same(q, questions[g.members[0]]):
-			g.members = append(g.members, int32(i))
-		default:
-			// Equal hashes of different bytes: the second level finds it.
-		}
-	}
-	return x
+	return &index{questions: questions, key: key, seed: maphash.MakeSeed(), used: make([]bool, len(questions))}
 }
 
 func (x *index) hash(q question) exactKey {
@@ -78,33 +57,54 @@ func (x *index) same(a, b question) bool {
 // take hands out the next free recording for q. Without one it is -1, and
 // known are all recordings that answer q, used every one.
 func (x *index) take(q question) (recording int, known []int32) {
-	if x.key == nil {
-		return x.takeNext(), nil
-	}
-	g := x.exact[x.hash(q)]
-	if g != nil && x.same(q, x.questions[g.members[0]]) {
-		if i := x.takeFrom(g); i >= 0 {
-			return i, nil
-		}
+	if i := x.takeNext(q); i >= 0 || x.key == nil {
+		return i, nil
 	}
 	x.buildOnce.Do(x.build)
-	if g = x.byKey[x.key(q)]; g == nil {
+	g := x.groupOf(q)
+	if g == nil {
 		return -1, nil
 	}
 	return x.takeFrom(g), g.members
 }
 
-func (x *index) build() {
-	x.byKey = make(map[digest]*group, len(x.questions))
-	for i, q := range x.questions {
-		k := x.key(q)
-		g := x.byKey[k]
-		if g == nil {
-			g = new(group)
-			x.byKey[k] = g
-		}
-		g.members = append(g.members, int32(i))
+// groupOf are the recordings that answer q; nil without any. Bytes that were
+// recorded need no key.
+func (x *index) groupOf(q question) *group {
+	if i, ok := x.exact[x.hash(q)]; ok && x.same(q, x.questions[i]) {
+		return x.groups[i]
 	}
+	return x.byKey[x.key(q)]
+}
+
+func (x *index) build() {
+	x.exact = make(map[exactKey]int32, len(x.questions))
+	x.byKey = make(map[digest]*group, len(x.questions))
+	x.groups = make([]*group, len(x.questions))
+	for i, q := range x.questions {
+		h := x.hash(q)
+		first, known := x.exact[h]
+		if !known {
+			x.exact[h] = int32(i)
+		}
+		if known && x.same(q, x.questions[first]) {
+			x.groups[i] = x.groups[first]
+		} else {
+			x.groups[i] = x.keyed(q)
+		}
+		x.groups[i].members = append(x.groups[i].members, int32(i))
+	}
+}
+
+// keyed is the group of q's key, made where there is none.
+func (x *index) keyed(q question) *group {
+	k := x.key(q)
+	g := x.byKey[k]
+	if g == nil {
+		g = new(group)
+		x.byKey[k] = g
+	}
+	return g
 }
 
 func (x *index) takeFrom(g *group) int {
@@ -121,15 +121,20 @@ func (x *index) takeFrom(g *group) int {
 	return -1
 }
 
-func (x *index) takeNext() int {
+// takeNext hands out the first free recording of all if it answers q to the
+// byte, or if the order alone counts.
+func (x *index) takeNext(q question) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.next == len(x.used) {
+	for x.next < len(x.used) && x.used[x.next] {
+		x.next++
+	}
+	i := x.next
+	if i == len(x.used) || x.key != nil && !x.same(q, x.questions[i]) {
 		return -1
 	}
-	x.used[x.next] = true
-	x.next++
-	return x.next - 1
+	x.used[i] = true
+	return i
 }
 
 // free lists the recordings that were not handed out.

@@ -14,6 +14,10 @@ import (
 
 // Options say how a Player matches and answers. The zero value matches by
 // meaning where a codec knows the request, and answers at once.
+//
+// Recordings that match the same request answer it in the order of the file,
+// also where they spell it in different ways: an exact spelling overtakes
+// nothing.
 type Options struct {
 	Match   Mode
 	Ignore  []string // JSON pointers into the request body, * for any member or element; what they name does not count

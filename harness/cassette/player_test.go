@@ -236,8 +236,8 @@ func TestMeaningDecidesWhereItKnowsTheRequest(t *testing.T) {
 	f := fileOf(recorded("/x", `"Hi"`, "1"), recorded("/x", `"hi"`, "2"), recorded("/x", `"HI"`, "3"))
 	p := player(t, f, cassette.Options{Meaning: meaning})
 	for _, step := range []struct{ why, body, want string }{
-		{"identical bytes first", `"hi"`, "2"},
-		{"then the first of the same meaning", `"hi"`, "1"},
+		{"the first of the same meaning", `"hi"`, "1"},
+		{"then the second, whose bytes these are", `"hi"`, "2"},
 		{"and the next", `"hi"`, "3"},
 	} {
 		if got, err := ask(t, p, "/x", step.body); err != nil || got != step.want {
@@ -450,5 +450,39 @@ func TestAnotherModelInThePathIsTheModel(t *testing.T) {
 	_, err := ask(t, p, "/v1beta/models/gemini-b:generateContent", body)
 	if m := missOf(t, err); m.Cause != cassette.CauseModel {
 		t.Errorf("%v", err)
+	}
+}
+
+// Recordings of one request are given in the order of the file, whichever of
+// their spellings the request has.
+func TestASpellingOvertakesNothing(t *testing.T) {
+	const path = "/v1/messages"
+	a := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go on"}]}`
+	b := `{"max_tokens":9,"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"go on"}]}]}`
+	other := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}`
+	rows := []struct {
+		why   string
+		asked []string
+		want  string
+	}{
+		{"as recorded", []string{other, a, b, a}, "0 1 2 3"},
+		{"the later spelling first, at the beginning", []string{b, a, other, a}, "1 2 0 3"},
+		{"after another request", []string{other, b, b, b}, "0 1 2 3"},
+		{"the earlier spelling only", []string{a, a, a, other}, "1 2 3 0"},
+		{"an earlier recording stays free", []string{b, other, b, a}, "1 0 2 3"},
+	}
+	for _, r := range rows {
+		p := player(t, fileOf(recorded(path, other, "0"), recorded(path, a, "1"), recorded(path, b, "2"), recorded(path, a, "3")), cassette.Options{})
+		var got []string
+		for _, body := range r.asked {
+			answer, err := ask(t, p, path, body)
+			if err != nil {
+				t.Fatalf("%s: %v", r.why, err)
+			}
+			got = append(got, answer)
+		}
+		if d := cmp.Diff(r.want, strings.Join(got, " ")); d != "" {
+			t.Errorf("%s (-want +got):\n%s", r.why, d)
+		}
 	}
 }
