@@ -39,9 +39,9 @@ func headline(t Totals) string {
 // Summary is one line with the figures of a run.
 func Summary(t Totals) string {
 	parts := []string{
-		fmt.Sprintf("%d model calls", t.Figures.ModelAttempts),
-		fmt.Sprintf("%d tool calls", t.Figures.ToolCalls),
-		fmt.Sprintf("%d tokens", t.Figures.Tokens.Total),
+		Count(t.Figures.ModelAttempts, "model call"),
+		Count(t.Figures.ToolCalls, "tool call"),
+		Count(t.Figures.Tokens.Total, "token"),
 		Dollars(t.Figures.Cost),
 		"latency " + Duration(t.Figures.Latency),
 	}
@@ -49,6 +49,14 @@ func Summary(t Totals) string {
 		parts[3] += fmt.Sprintf(" (%d without a price)", t.Unpriced)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Count spells a number of things: 1 model call, 2 model calls.
+func Count[N int | int64](n N, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // Dollars spells a cost; "no price" for nil.
@@ -99,7 +107,7 @@ func (w *Writer) table(b *strings.Builder) {
 			f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total, Dollars(f.Cost), Duration(f.Latency))
 	}
 	if more := len(w.rows) - mostRows; more > 0 {
-		fmt.Fprintf(b, "\n%d more scenarios are in report.json.\n", more)
+		fmt.Fprintf(b, "\n%s more in report.json.\n", Count(more, "scenario"))
 	}
 }
 

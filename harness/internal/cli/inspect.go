@@ -16,8 +16,8 @@ import (
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/inspect"
-	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 

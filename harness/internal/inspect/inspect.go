@@ -5,6 +5,7 @@
 package inspect
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +74,13 @@ type Inspection struct {
 	Facts      Facts
 	Transcript []byte
 	Findings   []contract.Finding
+	Others     []Host // where the requests went that are no model calls, in the order of the file
+}
+
+// Host is a host with the number of requests to it.
+type Host struct {
+	Name     string
+	Requests int
 }
 
 // Read inspects a cassette.
@@ -84,6 +92,7 @@ func Read(f *cassette.File) Inspection {
 		e := attempt(&f.Interactions[i])
 		if e == nil {
 			in.Facts.Others++
+			in.other(f.Interactions[i].Request.URL)
 			continue
 		}
 		e.Ordinal = i + 1
@@ -103,6 +112,21 @@ func Read(f *cassette.File) Inspection {
 	}
 	in.Transcript = transcript.Conversations(events)
 	return in
+}
+
+// other counts a request that is no model call, for its host or, where the
+// address has none, for the address.
+func (in *Inspection) other(address string) {
+	name := address
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		name = u.Host
+	}
+	i := slices.IndexFunc(in.Others, func(h Host) bool { return h.Name == name })
+	if i < 0 {
+		i = len(in.Others)
+		in.Others = append(in.Others, Host{Name: name})
+	}
+	in.Others[i].Requests++
 }
 
 // attempt reads an interaction as a model call; nil when it is none.
