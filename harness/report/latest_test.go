@@ -21,6 +21,9 @@ func TestLatestIsACopy(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, step.id, "transcripts", "a.txt"), []byte(step.id), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.WriteFile(filepath.Join(dir, step.id, "report.json"), []byte(`{"schema":"retake.report/1"}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		if err := pointLatest(dir, step.id, step.symlink); err != nil {
 			t.Fatal(err)
 		}

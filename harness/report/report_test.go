@@ -297,7 +297,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			w, err := report.New(report.Options{Dir: dir, ID: report.NewID(time.Unix(0, 0), uint32(i))})
+			w, err := report.New(report.Options{Dir: dir, ID: report.NewID(time.Now(), uint32(i))})
 			if err != nil {
 				t.Error(err)
 				return

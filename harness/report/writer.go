@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +58,8 @@ type row struct {
 // NewID makes a run's id of the time and a number that tells apart two runs of
 // one second.
 func NewID(now time.Time, salt uint32) string {
-	return fmt.Sprintf("%s-%08x", now.UTC().Format("20060102-150405"), salt)
+	return fmt.Sprintf("%s-%08x", now.UTC().Format(idTime), salt)
 }
-
-var runFolder = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{8}$`)
 
 // New begins a report. An error is of class world and leaves nothing behind.
 func New(opts Options) (*Writer, error) {
@@ -138,7 +134,8 @@ func (w *Writer) failed(err error) error {
 func (w *Writer) Totals() Totals { return w.tally.result() }
 
 // Close ends the report, gives its folder its name and points reports/latest to
-// it. interrupted says that not all scenarios were run. It returns the folder.
+// it. interrupted says that not all scenarios were run. It returns the folder,
+// which is there even with an error when it is not "".
 func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	defer func() {
 		if err != nil {
@@ -163,11 +160,12 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	if err := os.Rename(w.temp, dir); err != nil {
 		return "", w.failed(err)
 	}
-	if err := pointLatest(w.opts.Dir, w.opts.ID, os.Symlink); err != nil {
-		return dir, w.failed(err)
-	}
+	err = pointLatest(w.opts.Dir, w.opts.ID, os.Symlink)
 	w.prune()
-	return dir, nil
+	if err != nil && failure.Of(err) != failure.World {
+		err = w.failed(err)
+	}
+	return dir, err
 }
 
 // tail writes what follows the scenarios in report.json.
@@ -205,55 +203,4 @@ func (w *Writer) Discard() {
 	_ = w.transcripts.close()
 	_ = w.file.Close()
 	_ = os.RemoveAll(w.temp)
-}
-
-// pointLatest makes reports/latest a link to the run's folder, in one step, or a
-// copy of it on a system without links for everybody.
-func pointLatest(dir, id string, symlink func(to, name string) error) error {
-	latest, link := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
-	if err := symlink(id, link); err != nil {
-		return copyLatest(dir, id)
-	}
-	defer func() { _ = os.Remove(link) }() // there only when the renaming went wrong
-	if info, err := os.Lstat(latest); err == nil && info.IsDir() {
-		if err := os.RemoveAll(latest); err != nil {
-			return err
-		}
-	}
-	return os.Rename(link, latest)
-}
-
-func copyLatest(dir, id string) error {
-	latest, temp := filepath.Join(dir, "latest"), filepath.Join(dir, ".latest."+id)
-	defer func() { _ = os.RemoveAll(temp) }()
-	if err := os.CopyFS(temp, os.DirFS(filepath.Join(dir, id))); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(latest); err != nil {
-		return err
-	}
-	return os.Rename(temp, latest)
-}
-
-// prune removes the oldest runs' folders; a folder that does not have the name
-// of a run is nobody's business.
-func (w *Writer) prune() {
-	if w.opts.Keep <= 0 {
-		return
-	}
-	entries, err := os.ReadDir(w.opts.Dir)
-	if err != nil {
-		return
-	}
-	var runs []string
-	for _, e := range entries {
-		if e.IsDir() && runFolder.MatchString(e.Name()) && e.Name() != w.opts.ID {
-			runs = append(runs, e.Name())
-		}
-	}
-	slices.Sort(runs)
-	for len(runs) >= w.opts.Keep && len(runs) > 0 { // this run is one of those kept, even when a younger one was faster
-		_ = os.RemoveAll(filepath.Join(w.opts.Dir, runs[0])) // an old report is no reason to fail
-		runs = runs[1:]
-	}
 }
