@@ -19,7 +19,7 @@ func partOf(c failure.Class) failure.Part {
 		return failure.PartTool
 	case failure.ScenarioInvalid:
 		return failure.PartScenario
-	case failure.CassetteInvalid, failure.CassetteUnplayed:
+	case failure.CassetteInvalid:
 		return failure.PartCassette
 	case failure.World, failure.Internal, failure.Interrupted, failure.GoldenInvalid:
 		return failure.PartHarness
@@ -36,6 +36,10 @@ func failureOf(r *Result, err error) Failure {
 		f.Where = r.Scenario.File
 	}
 	var miss *cassette.Miss
+	var invalid *cassette.InvalidError
+	if errors.As(err, &invalid) {
+		f.Where, f.Line = invalid.Place(), invalid.Line
+	}
 	switch {
 	case errors.As(err, &miss):
 		return missFailure(r, miss, err)

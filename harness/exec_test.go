@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/suite"
@@ -154,6 +156,76 @@ func TestCassettesThatCannotBeUsed(t *testing.T) {
 		tc.edit(p)
 		wants(t, tc.why, p.exec("hello", func(*harness.Params) {}), tc.v, tc.c, failure.PartCassette, tc.what)
 	}
+}
+
+// A cassette that cannot be read is opened at the place where it cannot.
+func TestAnInvalidCassetteIsNamedAsThePlace(t *testing.T) {
+	for name, file := range map[string]string{"hello": "cassettes/hello/m-1.yaml", "weather": "cassettes/weather/tools.yaml"} {
+		p := newProject(t)
+		p.edit(file, "interactions:\n", "interactions:\n  - 17\n")
+		f := p.exec(name, func(*harness.Params) {}).Failures[0]
+		if want := p.path(file) + ":3:"; f.Class != failure.CassetteInvalid || !strings.HasPrefix(f.Where, want) || f.Line != 3 {
+			t.Errorf("%s: %s at %s, line %d, want %s", name, f.What, f.Where, f.Line, want)
+		}
+	}
+}
+
+// What nobody asked for is told of both files, each with its place.
+func TestRecordingsThatNobodyAskedFor(t *testing.T) {
+	const model, call = "2 recordings were not asked for: #1 POST /v1/messages, model m-1", `1 recording was not asked for: #1 call of get_weather {"city":"London"}`
+	for _, tc := range []struct {
+		why  string
+		ask  []string // bodies of requests
+		call bool
+		want map[string]string // how it is told, by file
+	}{
+		{"everything is", weatherBodies(t), true, nil},
+		{"the tool's are not", weatherBodies(t), false, map[string]string{"tools.yaml": call}},
+		{"nothing is", nil, false, map[string]string{"m-1.yaml": model, "tools.yaml": call}},
+	} {
+		p := newProject(t)
+		r := p.exec("weather", asking(func(ctx context.Context, env *harness.Env) (string, error) {
+			for _, body := range tc.ask {
+				resp, err := ask(ctx, env, body)
+				if err != nil {
+					return "", err
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+			if tc.call {
+				_, err := env.Tools.Call(ctx, "get_weather", "a", `{"city":"London"}`)
+				return "It rains.", err
+			}
+			return "It rains.", nil
+		}))
+		got := map[string]string{}
+		for _, f := range r.Failures {
+			if f.Class == failure.CassetteUnplayed {
+				got[filepath.Base(f.Where)], _, _ = strings.Cut(f.What, ", 1 messages")
+				if f.Line == 0 {
+					t.Errorf("%s: no line for %s", tc.why, f.Where)
+				}
+			}
+		}
+		if d := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.why, d)
+		}
+	}
+}
+
+// weatherBodies are the recorded requests of the scenario weather.
+func weatherBodies(t *testing.T) []string {
+	t.Helper()
+	f, err := cassette.Open("internal/cli/testdata/project/cassettes/weather/m-1.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for i := range f.Interactions {
+		out = append(out, string(f.Interactions[i].Request.Body))
+	}
+	return out
 }
 
 // Whatever the agent makes of it, what went wrong is told, and blamed on one

@@ -142,16 +142,17 @@ func title(findings []contract.Finding, rule contract.Rule) string {
 	return ""
 }
 
-// unplayed fails the run for each recording that nobody asked for.
+// unplayed fails the run for the recordings that nobody asked for, file by file.
 func (w *world) unplayed() {
-	var left []cassette.Unplayed
-	file := w.modelFile
 	if w.player != nil {
-		left = w.player.Unplayed()
+		w.leftOver(w.modelFile, w.player.Unplayed())
 	}
-	if len(left) == 0 && w.tools != nil {
-		left, file = w.tools.Unplayed(), w.toolFile
+	if w.tools != nil {
+		w.leftOver(w.toolFile, w.tools.Unplayed())
 	}
+}
+
+func (w *world) leftOver(file string, left []cassette.Unplayed) {
 	if len(left) == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ func Open(path string) (*File, error) {
 	data, err := file.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure.Errorf(failure.World, "%s: there is no cassette; record it with: retake record %s: %w", path, scenarioName(path), fs.ErrNotExist)
+		return nil, failure.Errorf(failure.World, "%s: opening the cassette: %w; record it with: retake record %s", path, fs.ErrNotExist, scenarioName(path))
 	case err != nil:
 		return nil, failure.Errorf(failure.World, "%s: reading the cassette: %w", path, err)
 	}
@@ -76,8 +76,20 @@ func check(f *File) error {
 	return nil
 }
 
+// InvalidError says where a file is no cassette, and why.
+type InvalidError struct {
+	File         string
+	Line, Column int // from 1
+	What         string
+}
+
+// Place is file:line:column.
+func (e *InvalidError) Place() string { return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column) }
+
+func (e *InvalidError) Error() string { return e.Place() + ": " + e.What }
+
 func invalid(name string, line, column int, format string, args ...any) error {
-	return failure.Errorf(failure.CassetteInvalid, "%s:%d:%d: %s", name, max(line, 1), max(column, 1), fmt.Sprintf(format, args...))
+	return failure.Wrap(failure.CassetteInvalid, &InvalidError{File: name, Line: max(line, 1), Column: max(column, 1), What: fmt.Sprintf(format, args...)})
 }
 
 // checkText refuses what cannot be YAML at all, before a parser puts it in its
