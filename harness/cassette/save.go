@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
 )
 
 // Save writes f to path as a file of version 2, whole or not at all: into a
@@ -28,7 +29,7 @@ func Save(path string, f *File) error {
 }
 
 func replaceable(path string) error {
-	data, err := os.ReadFile(path)
+	data, err := file.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -142,15 +141,15 @@ func (c *Cache) toolset(file string) *toolset {
 	return e.set
 }
 
-func loadTools(file string, schemas *schema.Cache) *toolset {
-	text, err := os.ReadFile(file)
+func loadTools(where string, schemas *schema.Cache) *toolset {
+	text, err := file.Read(where)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &toolset{}
 	case err != nil:
-		return &toolset{there: true, err: failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(file), yamlwalk.Cause(err))}
+		return &toolset{there: true, err: failure.Errorf(failure.World, "%s: %w", filepath.ToSlash(where), yamlwalk.Cause(err))}
 	}
-	return readTools(filepath.ToSlash(file), text, schemas)
+	return readTools(filepath.ToSlash(where), text, schemas)
 }
 
 // hash is the same on a checkout with CRLF.

@@ -2,9 +2,12 @@
 package file
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 )
+
+var errIrregular = errors.New("not a regular file")
 
 // Replace puts data into the file at path by way of a temporary file in the same
 // folder, which must exist, so that a reader sees the old content or the new
