@@ -3,13 +3,13 @@ package cassette
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/body"
 )
 
 // Options say how a Player matches and answers. The zero value matches by
@@ -94,16 +94,16 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 // RoundTrip answers req from the cassette. The answer shares nothing that its
 // receiver could change with a later one.
 func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
-	body := p.bodies.Get().(*bytes.Buffer)
-	defer p.bodies.Put(body)
-	body.Reset()
-	if err := readBody(body, req); err != nil {
+	text := p.bodies.Get().(*bytes.Buffer)
+	defer p.bodies.Put(text)
+	text.Reset()
+	if err := body.Read(text, req); err != nil {
 		return nil, err
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), body.Bytes()}
+	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), text.Bytes()}
 	ordinal := p.nextOrdinal()
 	recording, known := p.index.take(q)
 	if recording < 0 {
@@ -113,7 +113,11 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.opts.Observe != nil {
 		p.opts.Observe(Played{Ordinal: ordinal, Recording: recording + 1, Duration: in.Response.Duration})
 	}
-	return answer(req, in, p.opts.Wait)
+	plain, err := uncompressed(req, in)
+	if err != nil {
+		return nil, invalid(p.file.Name, in.Line, 1, "interaction %d: %s", recording+1, err)
+	}
+	return answer(req, plain, p.opts.Wait)
 }
 
 func (p *Player) nextOrdinal() int {
@@ -144,18 +148,3 @@ func (p *Player) Misses() []*Miss {
 func (p *Player) Unplayed() []Unplayed {
 	return unplayed(p.file, p.index)
 }
-
-// readBody reads and closes a request's body.
-func readBody(into *bytes.Buffer, req *http.Request) error {
-	if req.Body == nil || req.Body == http.NoBody {
-		return nil
-	}
-	if n := req.ContentLength; n > 0 && n <= maxAnnounced {
-		into.Grow(int(n) + bytes.MinRead)
-	}
-	_, err := into.ReadFrom(req.Body)
-	return errors.Join(err, req.Body.Close())
-}
-
-// maxAnnounced bounds what is allocated on the word of a header alone.
-const maxAnnounced = 16 << 20

@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/transcript"
@@ -139,7 +140,12 @@ func attempt(i *cassette.Interaction) *journal.ModelAttempt {
 	e := &journal.ModelAttempt{API: api, Method: q.Method, URL: q.URL, Status: i.Response.Code, Latency: i.Response.Duration}
 	c, _ := codec.For(api)
 	e.Request, e.RequestErr = c.DecodeRequest(q.URL, q.Body)
-	resp, err := c.DecodeResponse(i.Response.Code, i.Response.Header.Get("Content-Type"), i.Response.Body)
+	body, err := i.Response.Plain()
+	if err != nil {
+		e.Err, e.Class = err, failure.Of(err)
+		return e
+	}
+	resp, err := c.DecodeResponse(i.Response.Code, i.Response.Header.Get("Content-Type"), body)
 	e.Response, e.Err, e.Class = resp, err, wire.ClassOf(resp, err)
 	return e
 }
