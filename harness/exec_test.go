@@ -303,6 +303,31 @@ func TestBodiesThatAreNotReadToTheEnd(t *testing.T) {
 	}
 }
 
+// A body that some goroutine of the agent goes on reading when the run is over is
+// judged by what was read until then.
+func TestABodyThatIsStillReadAtTheEnd(t *testing.T) {
+	p, read := newProject(t), make(chan struct{})
+	r := p.exec("hello", asking(func(ctx context.Context, env *harness.Env) (string, error) {
+		resp, err := ask(ctx, env, hello)
+		if err != nil {
+			return "", err
+		}
+		first := make([]byte, 1)
+		_, err = resp.Body.Read(first)
+		go func() {
+			defer close(read)
+			for err == nil {
+				_, err = resp.Body.Read(first)
+			}
+		}()
+		return "Hello!", err
+	}))
+	<-read
+	if len(r.Models) != 1 {
+		t.Errorf("%d model calls, %s", len(r.Models), r.Transcript)
+	}
+}
+
 // A person who stops the run is no failure of anybody, and beats every other
 // reason.
 func TestInterruption(t *testing.T) {

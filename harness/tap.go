@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
@@ -41,16 +42,16 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.n++
 	e.Ordinal = t.n
 	t.mu.Unlock()
-	body, err := readBody(req)
-	if err != nil {
+	var text bytes.Buffer
+	if err := body.Read(&text, req); err != nil {
 		t.write(ctx, e, err)
 		return nil, err
 	}
-	if len(body) > 0 || req.Body != nil {
+	if req.Body != nil {
 		req = req.Clone(ctx) // a RoundTripper must not change its request
-		req.Body = io.NopCloser(bytes.NewReader(body))
+		req.Body = io.NopCloser(bytes.NewReader(text.Bytes()))
 	}
-	t.decodeRequest(e, body)
+	t.decodeRequest(e, text.Bytes())
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		t.write(ctx, e, err)
@@ -68,19 +69,6 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func readBody(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	defer func() { _ = req.Body.Close() }()
-	if n := req.ContentLength; n > 0 && n < 64<<20 {
-		buf := make([]byte, n)
-		_, err := io.ReadFull(req.Body, buf)
-		return buf, err
-	}
-	return io.ReadAll(req.Body)
-}
-
 func (t *tap) decodeRequest(e *journal.ModelAttempt, body []byte) {
 	api, ok := codec.Detect(e.Method, e.URL, body)
 	if !ok {
@@ -88,8 +76,7 @@ func (t *tap) decodeRequest(e *journal.ModelAttempt, body []byte) {
 	}
 	e.API = api
 	c, _ := codec.For(api)
-	path := e.URL
-	e.Request, e.RequestErr = c.DecodeRequest(path, body)
+	e.Request, e.RequestErr = c.DecodeRequest(e.URL, body)
 }
 
 // write files the attempt's error, unless it has a class, and writes the event.
@@ -124,14 +111,18 @@ type tapBody struct {
 	event *journal.ModelAttempt
 	body  io.ReadCloser
 	kind  string
-	seen  bytes.Buffer
 	once  sync.Once
+
+	mu   sync.Mutex // a reader that was left alone may still read while the run is judged
+	seen bytes.Buffer
 }
 
 // Read implements io.Reader.
 func (b *tapBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
+	b.mu.Lock()
 	b.seen.Write(p[:n])
+	b.mu.Unlock()
 	if err != nil {
 		b.finish(err, false)
 	}
@@ -147,9 +138,6 @@ func (b *tapBody) Close() error {
 
 func (b *tapBody) finish(err error, hung bool) {
 	b.once.Do(func() {
-		b.tap.mu.Lock()
-		delete(b.tap.open, b)
-		b.tap.mu.Unlock()
 		e := b.event
 		if errors.Is(err, io.EOF) {
 			err = nil
@@ -161,6 +149,10 @@ func (b *tapBody) finish(err error, hung bool) {
 			err = e.Err
 		}
 		b.tap.write(b.ctx, e, err)
+		// Only now: whoever still finds it open waits until its event is written.
+		b.tap.mu.Lock()
+		delete(b.tap.open, b)
+		b.tap.mu.Unlock()
 	})
 }
 
@@ -175,7 +167,10 @@ func (b *tapBody) decode(broken error) {
 		return
 	}
 	c, _ := codec.For(e.API)
-	resp, err := c.DecodeResponse(e.Status, b.kind, b.seen.Bytes())
+	b.mu.Lock()
+	text := b.seen.Bytes() // what is read later is written behind it
+	b.mu.Unlock()
+	resp, err := c.DecodeResponse(e.Status, b.kind, text)
 	e.Response = resp
 	if broken != nil {
 		return
