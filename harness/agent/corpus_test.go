@@ -1,22 +1,19 @@
 package agent_test
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/corpus"
 	"github.com/retake-harness/retake/harness/internal/inspect"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/report"
@@ -75,42 +72,10 @@ var apart = []struct {
 	},
 }
 
-// fact is what the corpus's oracle, another program, has counted in a file.
-type fact struct {
-	Path      string   `json:"path"`
-	Format    string   `json:"format"`
-	Families  []string `json:"families"`
-	ToolCalls []string `json:"tool_calls"`
-	Calls     []struct {
-		Family string `json:"family"`
-		Tools  []struct {
-			Name string `json:"name"`
-			Args string `json:"args"`
-		} `json:"tools"`
-		TextChars int `json:"text_chars"`
-		Results   int `json:"tool_results_in_request"`
-	} `json:"calls"`
-}
-
 // qualifies tells a go-vcr recording of the four APIs in which a tool is called
 // and its result sent on.
-func (f *fact) qualifies() bool {
-	if f.Format != "go-vcr-v1" && f.Format != "go-vcr-v2" || len(f.ToolCalls) == 0 {
-		return false
-	}
-	for _, family := range f.Families {
-		switch wire.API(family) {
-		case wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate:
-		default:
-			return false
-		}
-	}
-	for _, c := range f.Calls {
-		if c.Results > 0 {
-			return true
-		}
-	}
-	return false
+func qualifies(f *corpus.File) bool {
+	return f.GoVCR() && len(f.ToolCalls) > 0 && slices.ContainsFunc(f.Calls, func(c corpus.Call) bool { return c.Results > 0 })
 }
 
 // The main job on real input: recordings of other people's agents, each led
@@ -118,13 +83,14 @@ func (f *fact) qualifies() bool {
 // request and its user's later turns, and from the results of its tools. Every request is found by its meaning, every recording is used,
 // the contract holds, and what was said is what was recorded.
 func TestRecordedConversations(t *testing.T) {
-	corpus := os.Getenv("RETAKE_CORPUS")
-	if corpus == "" {
-		t.Skip("RETAKE_CORPUS does not name the folder of the corpus; its recordings are not part of this repository")
-	}
+	all := corpus.Open(t, os.Getenv)
+	noStaleRows(t, all)
 	var led tally
-	for _, f := range facts(t, corpus) {
-		file, err := cassette.Open(filepath.Join(corpus, f.Path))
+	for _, f := range all.Files {
+		if !qualifies(&f) {
+			continue
+		}
+		file, err := cassette.Open(all.Join(&f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,18 +113,36 @@ func TestRecordedConversations(t *testing.T) {
 	led.check(t)
 }
 
+// noStaleRows: a recording that is named above is one of those that are led
+// again.
+func noStaleRows(t *testing.T, all *corpus.Corpus) {
+	t.Helper()
+	var names []string
+	for _, row := range ignored {
+		names = append(names, row.recording)
+	}
+	for _, row := range apart {
+		names = append(names, row.recording)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all.Files, func(f corpus.File) bool { return f.Is(name) && qualifies(&f) }) {
+			t.Errorf("%s has a row, and no such recording is led again: drop it", name)
+		}
+	}
+}
+
 // leadAgain tells whether the recording was one to be led again.
-func leadAgain(t *testing.T, f *fact, c *conversation, name string) bool {
+func leadAgain(t *testing.T, f *corpus.File, c *conversation, name string) bool {
 	t.Helper()
 	var rules []string
 	for _, row := range ignored {
-		if strings.HasSuffix(f.Path, "/"+row.recording) {
+		if f.Is(row.recording) {
 			rules = row.rules
 		}
 	}
 	r := c.lead(t, c.scenario(t, name, rules))
 	for _, row := range apart {
-		if strings.HasSuffix(f.Path, "/"+row.recording) {
+		if f.Is(row.recording) {
 			if len(r.Failures) != 1 || r.Failures[0].Class != row.class {
 				t.Errorf("%s: want one failure of class %s, got %s\n%s", row.why, row.class, r.Verdict, report.Explain(r, 2))
 			}
@@ -177,7 +161,7 @@ func leadAgain(t *testing.T, f *fact, c *conversation, name string) bool {
 
 // againstOracle holds a run's tool calls and the length of its answer against
 // figures that are not ours.
-func againstOracle(t *testing.T, f *fact, c *conversation, r *harness.Result) {
+func againstOracle(t *testing.T, f *corpus.File, c *conversation, r *harness.Result) {
 	t.Helper()
 	var want, got []string
 	for _, i := range c.interactions {
@@ -212,7 +196,7 @@ type tally struct {
 	turns                    int // the most of the user's in one conversation
 }
 
-func (n *tally) add(f *fact, c *conversation) {
+func (n *tally) add(f *corpus.File, c *conversation) {
 	note := func(to *[]string, s string) {
 		if !slices.Contains(*to, s) {
 			*to = append(*to, s)
@@ -237,29 +221,4 @@ func (n *tally) check(t *testing.T) {
 	if len(n.recordings) < 10 || len(n.apis) < 4 || len(n.agents) < 3 || n.turns < 2 {
 		t.Error("want ten recordings of four APIs and three vendors' agents or SDKs, one of them with several user turns")
 	}
-}
-
-// facts are the oracle's rows for the recordings that qualify.
-func facts(t *testing.T, corpus string) []fact {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(corpus, "FACTS.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []fact
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		if !bytes.Contains(lines.Bytes(), []byte(`"go-vcr-v`)) {
-			continue
-		}
-		var f fact
-		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
-			t.Fatal(err)
-		}
-		if f.qualifies() {
-			out = append(out, f)
-		}
-	}
-	return out
 }

@@ -2,20 +2,18 @@ package codec_test
 
 import (
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/retake-harness/retake/harness/internal/corpus"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
-	"github.com/retake-harness/retake/harness/wire/rawjson"
 )
 
 // unread are the files with an answer that nobody can read, and why.
@@ -33,22 +31,22 @@ var uncounted = map[string]bool{
 // TestRecordings holds the codecs against other people's recorded traffic, whose
 // facts were counted independently.
 func TestRecordings(t *testing.T) {
-	folder, all := recordings(t)
+	all := corpus.Open(t, os.Getenv)
 	files, calls, tools := 0, 0, 0
-	for _, f := range all {
+	for _, f := range all.Files {
 		known := slices.ContainsFunc(f.Families, func(family string) bool { _, ok := codec.For(wire.API(family)); return ok })
-		if !known {
+		if !known || !readable(&f) {
 			continue
 		}
 		read := decoded
 		if bareFormats[f.Format] {
 			read = bare
 		}
-		got := read(t, folder, f)
+		got := read(t, all, &f)
 		if got == nil {
 			continue
 		}
-		want := wanted(t, f)
+		want := wanted(&f)
 		files++
 		if unread[f.Path] != "" {
 			want = want[:len(got)] // the last one is missing
@@ -66,7 +64,7 @@ func TestRecordings(t *testing.T) {
 	t.Logf("%d files, %d calls, %d tool calls", files, calls, tools)
 }
 
-func compare(t *testing.T, file string, i int, want, got call) {
+func compare(t *testing.T, file string, i int, want, got corpus.Call) {
 	t.Helper()
 	hashed(want.Tools, got.Tools)
 	if uncounted[file] {
@@ -77,27 +75,19 @@ func compare(t *testing.T, file string, i int, want, got call) {
 	}
 }
 
+// failed stands for any error.
+const failed = "failed"
+
 // wanted are the facts about the calls of the APIs that there are codecs for.
-func wanted(t *testing.T, f facts) []call {
-	t.Helper()
-	var want []call
-	for _, raw := range f.Calls {
-		family, _ := rawjson.Text(rawjson.Get(raw, "family"))
-		if _, ok := codec.For(wire.API(family)); !ok {
-			continue
-		}
-		var c call
-		if err := json.Unmarshal(raw, &c); err != nil {
-			t.Fatalf("%s: %v", f.Path, err)
-		}
-		c.Failed = c.Error != nil
-		want = append(want, c)
-	}
-	return want
+func wanted(f *corpus.File) []corpus.Call {
+	return slices.DeleteFunc(slices.Clone(f.Calls), func(c corpus.Call) bool {
+		_, ok := codec.For(wire.API(c.Family))
+		return !ok
+	})
 }
 
 // hashed drops long arguments, of which the facts have a hash of another spelling.
-func hashed(want, got []fact) {
+func hashed(want, got []corpus.Tool) {
 	for i := range want {
 		if strings.HasPrefix(want[i].Args, "sha256:") && i < len(got) {
 			got[i].Args = want[i].Args
@@ -106,8 +96,11 @@ func hashed(want, got []fact) {
 }
 
 // spelled brings a call into the form in which both sides are equal.
-func spelled(c call) call {
-	c.Error = nil
+func spelled(c corpus.Call) corpus.Call {
+	c.Status, c.TextChars, c.Results = 0, 0, 0 // not what a codec tells
+	if c.Error != nil {
+		c.Error = new(failed) // its words are inspect's affair
+	}
 	c.Tools = slices.Clone(c.Tools)
 	for i := range c.Tools {
 		t := &c.Tools[i]
@@ -119,15 +112,15 @@ func spelled(c call) call {
 }
 
 // decoded reads a file's model calls; every request is written and read again.
-func decoded(t *testing.T, folder string, f facts) []call {
+func decoded(t *testing.T, all *corpus.Corpus, f *corpus.File) []corpus.Call {
 	t.Helper()
 	file := f.Path
-	out := []call{}
-	all := exchanges(t, filepath.Join(folder, file))
-	if all == nil {
+	out := []corpus.Call{}
+	recorded := exchanges(t, all.Join(f))
+	if recorded == nil {
 		return nil
 	}
-	for _, e := range all {
+	for _, e := range recorded {
 		api, ok := codec.Detect(e.method, e.url, e.request)
 		if !ok {
 			continue
@@ -145,8 +138,8 @@ func decoded(t *testing.T, folder string, f facts) []call {
 		}
 		again(t, c, file, r)
 		one := told(api, r)
-		if one.Model == "" {
-			one.Model = q.Model // the facts do so too
+		if one.Model == nil {
+			one.Model = text(q.Model) // the facts do so too
 		}
 		out = append(out, one)
 	}
@@ -154,9 +147,9 @@ func decoded(t *testing.T, folder string, f facts) []call {
 }
 
 // bare reads a file that is the body of an answer.
-func bare(t *testing.T, folder string, f facts) []call {
+func bare(t *testing.T, all *corpus.Corpus, f *corpus.File) []corpus.Call {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(folder, f.Path))
+	body, err := os.ReadFile(all.Join(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +160,7 @@ func bare(t *testing.T, folder string, f facts) []call {
 		return nil
 	}
 	again(t, c, f.Path, r)
-	return []call{told(c.API(), r)}
+	return []corpus.Call{told(c.API(), r)}
 }
 
 // again: an answer without defects means the same when it is written in either

@@ -1,53 +1,20 @@
 package codec_test
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/retake-harness/retake/harness/internal/corpus"
 	"github.com/retake-harness/retake/harness/wire"
 )
-
-// facts are what is known about one recorded file.
-type facts struct {
-	Path     string   `json:"path"`
-	Format   string   `json:"format"`
-	Families []string `json:"families"`
-	// Calls stay raw until their family is known: others have other forms.
-	Calls []jsontext.Value `json:"calls"`
-}
-
-// call is one model call of a file, counted by others.
-type call struct {
-	Family     string   `json:"family"`
-	Stream     bool     `json:"stream"`
-	Model      string   `json:"model"`
-	Stop       []string `json:"stop"`
-	Tools      []fact   `json:"tools"`
-	Input      *int64   `json:"input"`
-	Output     *int64   `json:"output"`
-	CacheRead  *int64   `json:"cache_read"`
-	CacheWrite *int64   `json:"cache_write"`
-	Reasoning  *int64   `json:"reasoning"`
-	Failed     bool     `json:"-"`
-	Error      any      `json:"error"`
-}
-
-type fact struct {
-	Name string `json:"name"`
-	ID   string `json:"id"`
-	Args string `json:"args"`
-}
 
 // yamlFormats are the formats of recordings that document reads; a file in one
 // of bareFormats is the body of an answer.
@@ -56,38 +23,8 @@ var (
 	bareFormats = map[string]bool{"raw-json": true, "raw-sse": true, "wiremock-body-raw-json": true, "wiremock-body-raw-sse": true}
 )
 
-// recordings are the facts about all files in these formats.
-func recordings(t *testing.T) (folder string, all []facts) {
-	t.Helper()
-	folder = os.Getenv("RETAKE_CORPUS")
-	if folder == "" {
-		t.Skip("RETAKE_CORPUS names no folder of recorded traffic")
-	}
-	f, err := os.Open(filepath.Join(folder, "FACTS.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var one facts
-			if err := json.Unmarshal(line, &one); err != nil {
-				t.Fatal(err)
-			}
-			if yamlFormats[one.Format] || bareFormats[one.Format] {
-				all = append(all, one)
-			}
-		}
-		if err == io.EOF {
-			return folder, all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+// readable tells whether this test reads the file's format.
+func readable(f *corpus.File) bool { return yamlFormats[f.Format] || bareFormats[f.Format] }
 
 // exchange is one recorded request with its answer.
 type exchange struct {
@@ -223,17 +160,27 @@ func plain(b []byte) []byte {
 }
 
 // told is a decoded answer in the words of the facts.
-func told(family wire.API, r *wire.Response) call {
-	c := call{
-		Family: string(family), Stream: r.Streamed, Model: r.Model, Failed: r.Err != nil, Stop: r.RawStop,
+func told(family wire.API, r *wire.Response) corpus.Call {
+	c := corpus.Call{
+		Family: string(family), Stream: r.Streamed, Model: text(r.Model), Stop: r.RawStop,
 		Input: r.Reported.Input, Output: r.Reported.Output, CacheRead: r.Reported.CacheRead, CacheWrite: r.Reported.CacheWrite, Reasoning: r.Reported.Reasoning,
+	}
+	if r.Err != nil {
+		c.Error = new(failed)
 	}
 	for _, b := range r.Calls() {
 		args := b.ArgsText
 		if b.Args != nil {
 			args = string(b.Args)
 		}
-		c.Tools = append(c.Tools, fact{Name: b.Name, ID: b.ID, Args: args})
+		c.Tools = append(c.Tools, corpus.Tool{Name: b.Name, ID: text(b.ID), Args: args})
 	}
 	return c
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
