@@ -51,12 +51,6 @@ func Wall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lineKey{}, clockValue{start: time.Now()})
 }
 
-// IsVirtual tells whether the context carries a timeline.
-func IsVirtual(ctx context.Context) bool {
-	c, _ := from(ctx)
-	return c.line != nil
-}
-
 // Now is the time since the run began; 0 without a clock.
 func Now(ctx context.Context) time.Duration {
 	switch c, ok := from(ctx); {

@@ -2,9 +2,9 @@
 // conversation says they did.
 //
 // The Ledger has a row for each delivery of a write. Deliveries with the same
-// tenant, tool, key and fingerprint are one effect; without a key each delivery
-// is an effect of its own, because nothing could tell the tool that it has seen
-// the call before.
+// tool, key and fingerprint are one effect; without a key each delivery is an
+// effect of its own, because nothing could tell the tool that it has seen the
+// call before.
 package effect
 
 import (
@@ -23,7 +23,6 @@ import (
 
 // Delivery is one arrival of a write at its tool.
 type Delivery struct {
-	Tenant      string
 	Tool        string
 	Key         string // idempotency key; "" for none
 	Fingerprint string // hash of the canonical arguments without the key
@@ -89,11 +88,11 @@ func (l *Ledger) Deliveries() []Delivery {
 
 // Effects counts effects by tool. Tools without one are not in the map.
 func (l *Ledger) Effects() map[string]int {
-	type id struct{ tenant, tool, key, fingerprint string }
+	type id struct{ tool, key, fingerprint string }
 	seen := map[id]bool{}
 	out := map[string]int{}
 	for _, r := range l.Deliveries() {
-		k := id{r.Tenant, r.Tool, r.Key, r.Fingerprint}
+		k := id{r.Tool, r.Key, r.Fingerprint}
 		if r.Key != "" && seen[k] {
 			continue
 		}

@@ -14,15 +14,6 @@ import (
 // those of raw. A pattern for the whole document leaves null. White space
 // between tokens may be lost.
 func Remove(dst, raw []byte, patterns []Pointer) ([]byte, error) {
-	return edit(dst, raw, patterns, true)
-}
-
-// Blank is like Remove but puts null in the place of what it takes out.
-func Blank(dst, raw []byte, patterns []Pointer) ([]byte, error) {
-	return edit(dst, raw, patterns, false)
-}
-
-func edit(dst, raw []byte, patterns []Pointer, remove bool) ([]byte, error) {
 	active := make([][]string, 0, len(patterns))
 	for _, p := range patterns {
 		if len(p.segments) == 0 {
@@ -30,7 +21,7 @@ func edit(dst, raw []byte, patterns []Pointer, remove bool) ([]byte, error) {
 		}
 		active = append(active, p.segments)
 	}
-	e := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(raw)), out: dst, remove: remove}
+	e := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(raw)), out: dst}
 	if err := e.value(active); err != nil {
 		return dst, err
 	}
@@ -45,9 +36,8 @@ var errTrailing = errors.New("a second value follows the JSON document")
 // editor copies one document from dec to out, token by token only where a
 // pattern may still name something below.
 type editor struct {
-	dec    *jsontext.Decoder
-	out    []byte
-	remove bool
+	dec *jsontext.Decoder
+	out []byte
 }
 
 // end refuses bytes behind the document.
@@ -94,7 +84,7 @@ func (e *editor) object(active [][]string) error {
 			return err
 		}
 		below, hit := descend(active, string(name))
-		if !hit || !e.remove {
+		if !hit {
 			e.comma(&first)
 			e.out = append(append(e.out, quoted...), ':')
 		}
@@ -113,7 +103,7 @@ func (e *editor) array(active [][]string) error {
 	first := true
 	for i := 0; e.dec.PeekKind() != ']'; i++ {
 		below, hit := descend(active, strconv.Itoa(i))
-		if !hit || !e.remove {
+		if !hit {
 			e.comma(&first)
 		}
 		if err := e.child(below, hit); err != nil {
@@ -134,9 +124,6 @@ func (e *editor) child(below [][]string, hit bool) error {
 	if !hit {
 		return e.value(below)
 	}
-	if !e.remove {
-		e.out = append(e.out, "null"...)
-	}
 	return e.dec.SkipValue()
 }
 
@@ -154,7 +141,7 @@ func (e *editor) text(active [][]string) error {
 		return err
 	}
 	if inner, ok := embedded(quoted); ok {
-		below := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(inner)), remove: e.remove}
+		below := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(inner))}
 		if below.value(active) == nil && below.end() == nil {
 			e.out, err = jsontext.AppendQuote(e.out, below.out)
 			return err

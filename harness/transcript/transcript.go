@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
@@ -196,20 +195,4 @@ func (w *writer) ended(e *journal.Ended) {
 		outcome = string(e.Class)
 	}
 	w.line("outcome", outcome)
-}
-
-// Latency is the time from the run's begin to the end of its last event.
-func Latency(events []journal.Event) time.Duration {
-	var last time.Duration
-	for _, e := range events {
-		at, _ := e.When()
-		switch e := e.(type) {
-		case *journal.ModelAttempt:
-			at += e.Latency
-		case *journal.ToolCall:
-			at += e.Latency
-		}
-		last = max(last, at)
-	}
-	return last
 }

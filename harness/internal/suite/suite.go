@@ -149,8 +149,6 @@ type Options struct {
 	Update   bool
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
-	// Edit, when set, changes the Params of each run.
-	Edit func(*harness.Params)
 }
 
 // Params are what a run of the scenario with the model takes.
@@ -179,9 +177,6 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		at := sc.Place("model")
 		return p, failure.Errorf(failure.ScenarioInvalid,
 			"%s: model %q: its API is not known; describe it in %s under models, or write api: in the scenario", at, model, s.Config.File)
-	}
-	if o.Edit != nil {
-		o.Edit(&p)
 	}
 	return p, nil
 }

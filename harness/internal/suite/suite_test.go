@@ -53,10 +53,7 @@ func open(t *testing.T, names ...string) *suite.Suite {
 
 // options run f instead of an agent.
 func options(o suite.Options, f func(name string) error) suite.Options {
-	o.Edit = func(p *harness.Params) {
-		name := p.Scenario.Name
-		p.Agent = harness.Func(func(context.Context, *harness.Env) (string, error) { return "", f(name) })
-	}
+	o.Agent = harness.Func(func(_ context.Context, env *harness.Env) (string, error) { return "", f(env.Scenario.Name) })
 	return o
 }
 
