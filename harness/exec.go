@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
@@ -57,6 +58,7 @@ func Exec(ctx context.Context, p Params) *Result {
 	r := &Result{
 		Scenario: p.Scenario, Name: p.Scenario.Name, Model: p.Model, API: p.API, Clock: p.Clock,
 		TaskID: taskID(p.RunID, p.Scenario.Name, p.Model), Secrets: p.Secrets,
+		Warnings: slices.Clone(p.Scenario.Warnings),
 	}
 	if r.Clock == "" {
 		r.Clock = clock.ModeVirtual
@@ -171,6 +173,7 @@ func (w *world) collect(out Outcome) {
 	if w.result.Outcome.Iterations == 0 {
 		w.result.Outcome.Iterations = turns(r.Models)
 	}
+	r.Warnings = append(r.Warnings, otherModels(r.Models)...)
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)
 	w.compareAsked()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -120,6 +121,9 @@ func (w *world) openModel() error {
 	}
 	w.result.Hashes.Cassette, w.modelFile = file.Hash, path
 	w.addWarnings(file)
+	if of := file.Notes.Model; of != "" && of != p.Model {
+		w.result.Warnings = append(w.result.Warnings, fmt.Sprintf("%s: x-retake says that this is a recording of the model %q, its name that it is of %q", file.Name, of, p.Model))
+	}
 	w.player, err = cassette.NewPlayer(file, cassette.Options{
 		Match:   cassette.Mode(p.Scenario.Replay.Match),
 		Ignore:  p.Scenario.Replay.Ignore,

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/file"
 )
@@ -54,8 +57,15 @@ func check(f *File) error {
 	if len(f.Interactions) == 0 {
 		f.Warnings = append(f.Warnings, Warning{Text: "the cassette has no interactions"})
 	}
+	f.doubt(0, f.Notes.Source, f.Notes.Unknown)
 	for i := range f.Interactions {
 		in := &f.Interactions[i]
+		if err := checkAnswer(f.Name, i, in); err != nil {
+			return err
+		}
+		if in.Notes != nil {
+			f.doubt(in.Line, in.Notes.Source, in.Notes.Unknown)
+		}
 		var missing string
 		switch {
 		case in.Request.URL == "":
@@ -87,6 +97,39 @@ type InvalidError struct {
 func (e *InvalidError) Place() string { return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column) }
 
 func (e *InvalidError) Error() string { return e.Place() + ": " + e.What }
+
+// checkAnswer refuses figures that no exchange has.
+func checkAnswer(name string, i int, in *Interaction) error {
+	a := &in.Response
+	switch {
+	case a.Duration < 0:
+		return invalid(name, in.Line, 1, "interaction %d: the response duration must not be negative, is %s", i+1, a.Duration)
+	case a.Code != 0 && (a.Code < 100 || a.Code > 599):
+		return invalid(name, in.Line, 1, "interaction %d: the response code must lie between 100 and 599, is %d", i+1, a.Code)
+	}
+	return nil
+}
+
+// doubt warns of what an x-retake member says and nobody reads: a misspelled
+// name, or one of a later version.
+func (f *File) doubt(line int, source Source, unknown jsontext.Value) {
+	warn := func(format string, args ...any) {
+		f.Warnings = append(f.Warnings, Warning{Line: line, Text: "x-retake: " + fmt.Sprintf(format, args...)})
+	}
+	if source != "" && source != Scripted && source != Recorded {
+		warn("unknown source %q; known are scripted and recorded", source)
+	}
+	if len(unknown) == 0 {
+		return
+	}
+	var members map[string]jsontext.Value
+	if json.Unmarshal(unknown, &members) != nil {
+		return
+	}
+	for _, name := range sortedKeys(members) {
+		warn("unknown member %q, which is not read", name)
+	}
+}
 
 func invalid(name string, line, column int, format string, args ...any) error {
 	return failure.Wrap(failure.CassetteInvalid, &InvalidError{File: name, Line: max(line, 1), Column: max(column, 1), What: fmt.Sprintf(format, args...)})

@@ -238,5 +238,17 @@ func (b *builder) expect(w *expect) Expect {
 		}
 		e.Effects[entry.Key] = entry.Value
 	}
+	if w.golden != nil && !*w.golden && !w.checks() {
+		b.warnf(yamlwalk.Pos{Line: 1, Column: 1}, "without the golden transcript and any expectation but how the run ends this checks only the contract; say under expect what must hold")
+	}
 	return e
+}
+
+// checks tells whether anything is expected besides the outcome and the golden.
+func (w *expect) checks() bool {
+	numbers := w.iterations != nil || w.toolCalls != nil || w.tokens != nil || w.cost != nil || w.latency != nil
+	calls := w.calls != nil || len(w.effects) > 0
+	a := &w.answer
+	answer := w.stop != "" || w.stopRaw != "" || a.equals != nil || len(a.contains) > 0 || a.regexp != nil || a.schema != nil
+	return numbers || calls || answer
 }

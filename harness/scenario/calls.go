@@ -53,11 +53,13 @@ var expectedCall = yamlwalk.Either("a tool's name or {tool, args}",
 		},
 	}.Kind())
 
+const allowsAll = "allows every number; give max, or a min of at least 1"
+
 // counts is a number or {min, max}.
 var counts = yamlwalk.Either("a number or {min, max}",
 	yamlwalk.Map(yamlwalk.Int(0), func(_ yamlwalk.Value, n int) (*Range, bool) { return &Range{n, n}, true }),
 	yamlwalk.Map(yamlwalk.Object[[2]*int]{
-		Is: "a range",
+		Is: "a range", Empty: allowsAll,
 		Fields: []yamlwalk.Field[[2]*int]{
 			yamlwalk.F("min", "The least.", yamlwalk.Optional(yamlwalk.Int(0)), func(r *[2]*int) **int { return &r[0] }),
 			yamlwalk.F("max", "The most.", yamlwalk.Optional(yamlwalk.Int(0)), func(r *[2]*int) **int { return &r[1] }),
@@ -70,8 +72,11 @@ var counts = yamlwalk.Either("a number or {min, max}",
 		if r[1] != nil {
 			out.Max = *r[1]
 		}
-		if out.Min > out.Max {
+		switch {
+		case out.Min > out.Max:
 			v.Failf("min is %d and max only %d; swap them", out.Min, out.Max)
+		case out == (Range{0, math.MaxInt}):
+			v.Failf("%s", allowsAll)
 		}
 		return &out, true
 	}))

@@ -237,10 +237,10 @@ func atMost[V any](k yamlwalk.Kind[V]) yamlwalk.Kind[*V] {
 }
 
 var answerFields = yamlwalk.Object[answer]{
-	Is: "checks of the answer",
+	Is: "checks of the answer", Empty: "checks nothing; give one of equals, contains, regexp, schema, or drop the field",
 	Fields: []yamlwalk.Field[answer]{
 		yamlwalk.F("equals", "The whole text.", yamlwalk.Optional(yamlwalk.Written()), func(a *answer) **string { return &a.equals }),
-		yamlwalk.F("contains", "A text in it, or a list of them.", yamlwalk.OneOrMore(yamlwalk.Written()), func(a *answer) *[]string { return &a.contains }),
+		yamlwalk.F("contains", "A text in it, or a list of them.", yamlwalk.OneOrMore(yamlwalk.WrittenSomething("every answer has that")), func(a *answer) *[]string { return &a.contains }),
 		yamlwalk.F("regexp", "A regular expression (Go's syntax) that it matches somewhere.", expression, func(a *answer) **regexp.Regexp { return &a.regexp }),
 		yamlwalk.F("schema", "A JSON Schema that the text, read as JSON, fits.", yamlwalk.Optional(yamlwalk.JSONObject()), func(a *answer) **yamlwalk.Tree { return &a.schema }),
 	},

@@ -292,3 +292,28 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 		t.Errorf("got %v, want class world and the path once", err)
 	}
 }
+
+// A scenario that passes whatever the agent says is allowed, and told.
+func TestAScenarioThatChecksOnlyTheContractIsDoubtful(t *testing.T) {
+	const base = "why: w\nowner: o\ntask: t\nmodel: m\n"
+	for _, tc := range []struct {
+		why, text string
+		doubtful  bool
+	}{
+		{"a golden by default", base, false},
+		{"nothing at all", base + "expect: {golden: false}\n", true},
+		{"the outcome alone", base + "expect: {golden: false, outcome: completed}\n", true},
+		{"an answer", base + "expect: {golden: false, answer: {contains: [a]}}\n", false},
+		{"no calls", base + "expect: {golden: false, calls: []}\n", false},
+		{"a budget", base + "expect: {golden: false, tokens: {max: 9}}\n", false},
+		{"the stop", base + "expect: {golden: false, stop: done}\n", false},
+	} {
+		s, err := scenario.Parse("s.yaml", []byte(tc.text), scenario.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", tc.why, err)
+		}
+		if got := strings.Contains(strings.Join(s.Warnings, "\n"), "s.yaml:1:1: without the golden transcript"); got != tc.doubtful {
+			t.Errorf("%s: %q", tc.why, s.Warnings)
+		}
+	}
+}

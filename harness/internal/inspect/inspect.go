@@ -273,5 +273,6 @@ func errorOf(e *journal.ModelAttempt) *string {
 
 // JSON is the facts as one line.
 func (f *Facts) JSON() ([]byte, error) {
-	return json.Marshal(f, json.FormatNilSliceAsNull(true), jsontext.EscapeForHTML(false), jsontext.AllowInvalidUTF8(true))
+	b, err := json.Marshal(f, json.FormatNilSliceAsNull(true), jsontext.EscapeForHTML(false), jsontext.AllowInvalidUTF8(true))
+	return jsondoc.EscapeBidi(b), err
 }

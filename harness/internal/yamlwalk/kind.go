@@ -83,6 +83,18 @@ func Written() Kind[string] {
 	}
 }
 
+// WrittenSomething is Written without the empty text; otherwise says why.
+func WrittenSomething(otherwise string) Kind[string] {
+	k := Then(Written(), func(v Value, s string) {
+		if s == "" {
+			v.Failf("must not be empty: %s", otherwise)
+		}
+	})
+	schema := k.schema
+	k.schema = func() Schema { return append(schema(), Member{"minLength", 1}) }
+	return k
+}
+
 // Bool is true or false.
 func Bool() Kind[bool] {
 	return Kind[bool]{"true or false", scalar, func(v Value, to *bool) {

@@ -18,6 +18,9 @@ type Object[T any] struct {
 	// of which no two may be.
 	ExactlyOne, AtMostOne [][]string
 
+	// Empty is what to say of one without any field; "" allows it.
+	Empty string
+
 	// Check is called after the fields, when they could all be read.
 	Check func(v Value, got *T)
 }
@@ -65,6 +68,9 @@ func (o *Object[T]) read(v Value, to *T, names []string) {
 		at := v.file.enter(v.place, names[i], -1, pos(key))
 		o.Fields[i].read(Value{v.file, value, at}, to)
 	})
+	if given == 0 && o.Empty != "" && len(v.file.problems) == before {
+		v.Failf("%s", o.Empty)
+	}
 	o.presence(v, given, names)
 	if o.Check != nil && len(v.file.problems) == before {
 		o.Check(v, to)
@@ -121,6 +127,9 @@ func (o *Object[T]) schema() Schema {
 		}
 	}
 	s := Schema{{"type", "object"}, {"properties", properties}, {"additionalProperties", false}}
+	if o.Empty != "" {
+		s = append(s, Member{"minProperties", 1})
+	}
 	if required != nil {
 		s = append(s, Member{"required", required})
 	}
