@@ -83,10 +83,11 @@ func (p project) execContext(ctx context.Context, name string, edit func(*harnes
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	params, err := s.Params(sc, "m-1", suite.Options{Edit: edit})
+	params, err := s.Params(sc, "m-1", suite.Options{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	edit(&params)
 	return harness.Exec(ctx, params)
 }
 
@@ -355,6 +356,7 @@ func TestGoldens(t *testing.T) {
 		{"missing", func(p project) { _ = os.Remove(p.path(golden)) }, nil, harness.Fail, failure.Golden, "there is no golden transcript yet", true},
 		{"missing, accepted", func(p project) { _ = os.RemoveAll(p.path("golden")) }, accept, harness.Pass, "", "", false},
 		{"different", func(p project) { p.edit(golden, "Hello!", "Bye!") }, nil, harness.Fail, failure.Golden, "the transcript is not the golden one", true},
+		{"different, at the same length", func(p project) { p.edit(golden, "Hello!", "Hallo!") }, nil, harness.Fail, failure.Golden, "the transcript is not the golden one", true},
 		{"different, accepted", func(p project) { p.edit(golden, "Hello!", "Bye!") }, accept, harness.Pass, "", "", false},
 		{"CRLF", func(p project) { p.edit(golden, "\n", "\r\n") }, nil, harness.Invalid, failure.GoldenInvalid, "CRLF", true},
 		{"not even its last line end", func(p project) { p.edit(golden, "completed\n", "completed") }, nil, harness.Fail, failure.Golden, "the transcript is not the golden one", true},

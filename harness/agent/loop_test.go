@@ -269,6 +269,11 @@ func TestLimits(t *testing.T) {
 			edit:  func(s *scenario.Scenario, _ *harness.Params) { s.GiveUp.RepeatedCalls = 2 }, class: failure.RepeatedCall, reached: 2,
 		},
 		{
+			why: "tokens, used to the last one", tools: []script.Answer{found},
+			turns: []script.Turn{{Calls: []script.Call{look("a")}, Usage: script.Usage{Input: 50, Output: 10}}, {Text: "done", Usage: script.Usage{Input: 30, Output: 10}}},
+			edit:  limit(scenario.Limits{Tokens: 100}), reached: 1,
+		},
+		{
 			why: "tokens, counted over all turns", tools: []script.Answer{found},
 			turns: []script.Turn{{Calls: []script.Call{look("a")}, Usage: script.Usage{Input: 50, Output: 10}}, {Calls: []script.Call{look("b")}, Usage: script.Usage{Input: 30, Output: 11}}},
 			edit:  limit(scenario.Limits{Tokens: 100}), class: failure.TokenBudget, reached: 1,

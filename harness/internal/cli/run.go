@@ -104,25 +104,15 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 		RunID: id, Models: f.models, Labels: f.labels, Parallel: int(f.parallel), FailFast: f.failFast,
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
-	worst := exitPass
-	var unwritten error
-	err := s.Run(sys.Context, names, o, func(r *harness.Result) error {
-		out.result(r)
-		worst = worse(worst, exitOfVerdict(r))
-		if unwritten == nil {
-			unwritten = w.Add(r)
-		}
-		return nil
-	})
+	worst, unwritten, err := runEach(sys, s, names, o, out, w)
 	if err != nil {
 		w.Discard()
 		return err
 	}
-	interrupted := sys.Context.Err() != nil
-	totals := w.Totals()
-	misnamed := s.CheckNames(o)
-	if interrupted {
-		misnamed = nil // not every scenario was asked
+	totals, interrupted := w.Totals(), sys.Context.Err() != nil
+	var misnamed error
+	if !interrupted { // else not every scenario was asked
+		misnamed = s.CheckNames(o)
 	}
 	if totals.Scenarios == 0 {
 		w.Discard()
@@ -130,15 +120,9 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 			"no scenario has both the model %q and the label %q", f.models, f.labels))
 	}
 	dir, err := w.Close(interrupted)
-	if err = cmp.Or(unwritten, err); err != nil {
-		printError(sys.Stderr, err)
-		worst = worse(worst, exitBroken)
-	}
+	worst = worse(worst, complain(sys, cmp.Or(unwritten, err), exitBroken))
 	out.summary(totals, dir)
-	if misnamed != nil {
-		printError(sys.Stderr, misnamed)
-		worst = worse(worst, exitInvalid)
-	}
+	worst = worse(worst, complain(sys, misnamed, exitInvalid))
 	if interrupted {
 		worst = exitInterrupted
 	}
@@ -146,6 +130,31 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 		return exitError(worst)
 	}
 	return nil
+}
+
+// runEach prints and reports each result. unwritten is the first that could not
+// be reported; the others are run all the same.
+func runEach(sys IO, s *suite.Suite, names []string, o suite.Options, out *runPrinter, w reporter) (worst int, unwritten, err error) {
+	worst = exitPass
+	err = s.Run(sys.Context, names, o, func(r *harness.Result) error {
+		out.result(r)
+		worst = worse(worst, exitOfVerdict(r))
+		if unwritten == nil {
+			unwritten = w.Add(r)
+		}
+		return nil
+	})
+	return worst, unwritten, err
+}
+
+// complain prints the error, if there is one, and is the exit code that counts
+// for it.
+func complain(sys IO, err error, code int) int {
+	if err == nil {
+		return exitPass
+	}
+	printError(sys.Stderr, err)
+	return code
 }
 
 func exitOfVerdict(r *harness.Result) int {

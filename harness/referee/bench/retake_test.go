@@ -109,24 +109,24 @@ func (p *project) record(tb testing.TB, s story) {
 	name := "shop/" + s.id
 	api := &canned{answers: s.answers}
 	var calls []cassette.Interaction
-	o := suite.Options{Edit: func(hp *harness.Params) {
-		unchecked := *hp.Scenario
-		unchecked.Expect.Golden = false
-		hp.Scenario, hp.Transport, hp.Executors = &unchecked, api, map[string]tool.Executor{}
-		for _, t := range shopTools() {
-			hp.Executors[t.Name] = recordingTool(&calls)
-		}
-	}}
-	err := p.suite.Run(tb.Context(), []string{name}, o, func(r *harness.Result) error {
-		if r.Verdict != harness.Pass {
-			return fmt.Errorf("recording: %s", report.Explain(r, 0))
-		}
-		write(tb, harness.Golden(p.suite.Dirs.Golden, name, model), string(r.Transcript))
-		return nil
-	})
+	sc, err := p.suite.Load(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	sc.Expect.Golden = false
+	hp, err := p.suite.Params(sc, model, suite.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	hp.Transport, hp.Executors = api, map[string]tool.Executor{}
+	for _, t := range shopTools() {
+		hp.Executors[t.Name] = recordingTool(&calls)
+	}
+	r := harness.Exec(tb.Context(), hp)
+	if r.Verdict != harness.Pass {
+		tb.Fatalf("recording: %s", report.Explain(r, 0))
+	}
+	write(tb, harness.Golden(p.suite.Dirs.Golden, name, model), string(r.Transcript))
 	asked := make([]cassette.Interaction, len(api.asked))
 	for i, x := range api.asked {
 		asked[i] = interaction(x)
