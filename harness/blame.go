@@ -36,8 +36,7 @@ func failureOf(r *Result, err error) Failure {
 		f.Where = r.Scenario.File
 	}
 	var miss *cassette.Miss
-	var invalid *cassette.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*cassette.InvalidError](err); ok {
 		f.Where, f.Line = invalid.Place(), invalid.Line
 	}
 	switch {

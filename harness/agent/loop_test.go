@@ -366,19 +366,27 @@ func TestRetries(t *testing.T) {
 		{why: "a connection that is reset", turns: []script.Turn{reset, done}, at: 500 * time.Millisecond},
 		{why: "and again, to the bound", turns: []script.Turn{reset, reset, reset}, class: failure.Transport, at: 1500 * time.Millisecond},
 		{why: "the bound is of one model call, not of the run", turns: []script.Turn{reset, reset, calls(look("a")), reset, reset, done}, tools: []script.Answer{found}, reached: 1, at: 3 * time.Second},
-		{why: "an attempt has its time, and its retries", turns: []script.Turn{slow, slow, done}, at: 2*2*time.Second + 1500*time.Millisecond,
-			edit: func(_ *scenario.Scenario, p *harness.Params) { p.Retry.Timeout = 2 * time.Second }},
-		{why: "the policy may be none", turns: []script.Turn{refused(500)}, class: failure.ServerError,
-			edit: func(_ *scenario.Scenario, p *harness.Params) { p.Retry.Attempts = 1 }},
-		{why: "the wait grows to its bound", turns: []script.Turn{reset, reset, reset, reset, done}, at: 5500 * time.Millisecond,
+		{
+			why: "an attempt has its time, and its retries", turns: []script.Turn{slow, slow, done}, at: 2*2*time.Second + 1500*time.Millisecond,
+			edit: func(_ *scenario.Scenario, p *harness.Params) { p.Retry.Timeout = 2 * time.Second },
+		},
+		{
+			why: "the policy may be none", turns: []script.Turn{refused(500)}, class: failure.ServerError,
+			edit: func(_ *scenario.Scenario, p *harness.Params) { p.Retry.Attempts = 1 },
+		},
+		{
+			why: "the wait grows to its bound", turns: []script.Turn{reset, reset, reset, reset, done}, at: 5500 * time.Millisecond,
 			edit: func(_ *scenario.Scenario, p *harness.Params) {
 				p.Retry = harness.Retry{Attempts: 5, Backoff: time.Second, MaxBackoff: 1500 * time.Millisecond}
-			}},
+			},
+		},
 		{why: "a wrong request stays wrong", turns: []script.Turn{refused(400)}, class: failure.ClientError},
 		{why: "so does a wrong key", turns: []script.Turn{refused(401)}, class: failure.Unauthorized},
 		{why: "and one that may not", turns: []script.Turn{refused(403)}, class: failure.Unauthorized},
 		{why: "an error with status 200 is one of its type", turns: []script.Turn{{Error: &wire.APIError{Type: "server_error", Message: "sorry"}}, done}, at: 500 * time.Millisecond},
-		{why: "overload inside a stream of status 200", turns: []script.Turn{{Error: &wire.APIError{Type: "overloaded_error", Message: "busy"}}, done},
-			only: []wire.API{wire.AnthropicMessages}, stream: streamed, at: 500 * time.Millisecond},
+		{
+			why: "overload inside a stream of status 200", turns: []script.Turn{{Error: &wire.APIError{Type: "overloaded_error", Message: "busy"}}, done},
+			only: []wire.API{wire.AnthropicMessages}, stream: streamed, at: 500 * time.Millisecond,
+		},
 	})
 }
