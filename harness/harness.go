@@ -38,11 +38,15 @@ type Env struct {
 	Scenario *scenario.Scenario
 	Model    string
 	API      wire.API
-	BaseURL  string       // what the API's paths are appended to
-	HTTP     *http.Client // the only way to the model; never dials in replay
-	Tools    *tool.Box    // the only way to the tools
-	Retry    Retry
-	Journal  *journal.Journal
+	// BaseURL is what the API's paths are appended to, without a slash at its end.
+	// With both of OpenAI's APIs /v1 is part of it (…/v1 + /chat/completions,
+	// /responses); with Anthropic and Gemini the path brings the version
+	// (+ /v1/messages, + /v1beta/models/…).
+	BaseURL string
+	HTTP    *http.Client // the only way to the model; never dials in replay
+	Tools   *tool.Box    // the only way to the tools
+	Retry   Retry
+	Journal *journal.Journal
 }
 
 // Task is what the user says first.

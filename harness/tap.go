@@ -58,7 +58,7 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.Status, e.RetryAfter = resp.StatusCode, wire.RetryAfter(resp.Header)
-	b := &tapBody{tap: t, ctx: ctx, event: e, body: resp.Body, kind: resp.Header.Get("Content-Type")}
+	b := &tapBody{tap: t, ctx: ctx, event: e, body: resp.Body, kind: resp.Header.Get("Content-Type"), coded: resp.Header.Get("Content-Encoding")}
 	if resp.ContentLength > 0 {
 		b.seen.Grow(int(min(resp.ContentLength, 1<<20)))
 	}
@@ -111,6 +111,7 @@ type tapBody struct {
 	event *journal.ModelAttempt
 	body  io.ReadCloser
 	kind  string
+	coded string // the Content-Encoding, of an agent that undoes it by itself
 	once  sync.Once
 
 	mu   sync.Mutex // a reader that was left alone may still read while the run is judged
@@ -170,7 +171,11 @@ func (b *tapBody) decode(broken error) {
 	b.mu.Lock()
 	text := b.seen.Bytes() // what is read later is written behind it
 	b.mu.Unlock()
-	resp, err := c.DecodeResponse(e.Status, b.kind, text)
+	text, err := wire.Plain(b.coded, text)
+	var resp *wire.Response
+	if err == nil || broken != nil {
+		resp, err = c.DecodeResponse(e.Status, b.kind, text)
+	}
 	e.Response = resp
 	if broken != nil {
 		return

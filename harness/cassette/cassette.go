@@ -8,6 +8,32 @@
 // format cannot say (where a recording comes from, transport errors, the pace
 // of a stream) is kept in x-retake members, which go-vcr ignores.
 //
+// # The tools' cassette
+//
+// Tools have a cassette of their own, which can be written by hand: each call is
+// a POST to the tool's name at a host that does not exist, with the arguments as
+// its body. A status of 200 gives the result, one of 400 or more an error.
+//
+//	version: 2
+//	interactions:
+//	  - request:
+//	      method: POST
+//	      url: https://tools.retake.invalid/get_weather
+//	      body: '{"city":"London"}'
+//	    response:
+//	      code: 200
+//	      duration: 200ms
+//	      body: '{"rain":true}'
+//	  - request:
+//	      method: POST
+//	      url: https://tools.retake.invalid/get_weather
+//	      body: '{"city":"Atlantis"}'
+//	    response:
+//	      code: 404
+//	      body: '{"ok":false,"error":{"code":"NOT_FOUND","message":"no such city","retryable":false}}'
+//
+// Calls are found by tool and arguments, whatever their spelling as JSON.
+//
 // A request without a recording is never answered by a similar one. It is a
 // *Miss, which names the nearest recording, the first differences and their
 // cause.

@@ -12,6 +12,23 @@
 // and Run the spec's GinkgoTB().
 //
 // RETAKE_UPDATE=1 (or GOLDIE_UPDATE=1) accepts transcripts as golden.
+//
+// # A first scenario
+//
+// Write scenarios/NAME.yaml, and a test that says the model's turns:
+//
+//	func TestCassettes(t *testing.T) {
+//		harnesstest.Scripted(t, harnesstest.Params{Dir: "."}, "NAME", harnesstest.Recording{
+//			Turns: []script.Turn{{Text: "Hello!"}},
+//		})
+//	}
+//
+// It takes two rounds, since a golden transcript needs a cassette to come from:
+//
+//	RETAKE_UPDATE=1 go test -run Cassettes .   writes cassettes/NAME/
+//	RETAKE_UPDATE=1 go test .                  writes golden/NAME/
+//
+// Read both files, commit them, and from then on go test holds against them.
 package harnesstest
 
 import (

@@ -61,13 +61,40 @@
 //
 // A tool that the provider runs is passed on as it is declared there:
 //
-//   - name: web_search
-//     provider: {type: web_search_20250305, name: web_search, max_uses: 2}
+//	tools:
+//	  - name: web_search
+//	    provider: {type: web_search_20250305, name: web_search, max_uses: 2}
 //
 // A scenario without tools has all of them; tools: [a, b] picks some by name,
 // and may hold declarations of its own among the names; tools: [] is none. A
 // tool that does not say effect: read counts as a write. Schemas are compiled
 // when the file is read; they may refer to nothing outside themselves.
+//
+// For Gemini the spelling of a schema's types decides where it goes: types in
+// capitals (OBJECT) are the API's own dialect and go into parameters, others are
+// JSON Schema and go into parametersJsonSchema.
+//
+// # More than one turn, and where the run ends
+//
+//	turns:
+//	  - Find me a table for two.
+//	  - user: Take the one at eight.
+//	limits: {iterations: 6, tokens: 20000, tool_calls: 8, time: 2m, parallel: 4}
+//	give_up: {repeated_calls: 3, pauses: 5, tool_errors: 2}
+//	on_partial: stop
+//
+// Whichever limit is met first ends the run with its class (iteration_cap,
+// token_budget, …), which expect: outcome may ask for. on_partial: stop ends it
+// when one of several parallel calls fails; report, the default, tells the model.
+//
+// # Refusing a tool, and finding a recording
+//
+//	guard: [{tool: delete_account, reason: Ask a person first.}]
+//	replay: {match: normalised, ignore: [/metadata/user_id, /messages/*/name]}
+//
+// A guarded call does not reach its tool; the model is told BLOCKED_BY_POLICY
+// and the reason. ignore names parts of the request's body that differ from run to
+// run and must not count in finding its recording; * is any member or element.
 //
 // # Expectations
 //

@@ -176,7 +176,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	if p.API == "" {
 		at := sc.Place("model")
 		return p, failure.Errorf(failure.ScenarioInvalid,
-			"%s: model %q: its API is not known; describe it in %s under models, or write api: in the scenario", at, model, s.Config.File)
+			"%s: model %q: its API is not known; describe it in %s under models, as in {%s: {api: anthropic-messages}}, or write api: in the scenario (anthropic-messages, openai-chat, openai-responses or gemini)", at, model, s.Config.File, model)
 	}
 	return p, nil
 }
