@@ -189,6 +189,9 @@ func TestEveryVerdict(t *testing.T) {
 			t.Errorf("broke out: %q", line)
 		}
 	}
+	if text := read(t, folder, "report.json"); strings.ContainsAny(string(text), "\u202e") || !strings.Contains(string(text), `\u202e`) {
+		t.Error("report.json has a character that turns around what is read")
+	}
 	junit := read(t, folder, "junit.xml")
 	var got struct {
 		Suites []struct {
