@@ -19,14 +19,14 @@ var history = []contract.Rule{"W1", "W2", "W3", "W4", "W11"}
 // breachesBefore files the breaches that explain a miss, and tells whether there
 // are any.
 func (w *world) breachesBefore() bool {
-	any := false
+	found := false
 	for _, b := range contract.Breaches(w.result.Findings) {
 		if slices.Contains(history, b.Rule) {
 			w.breach(b)
-			any = true
+			found = true
 		}
 	}
-	return any
+	return found
 }
 
 // missPart is the part whose change explains a miss of an agent that leads its

@@ -38,8 +38,10 @@ func (b bodies) fixtures(api wire.API) []fixture {
 	var out []fixture
 	add := func(kind string, stream bool, status int, contentType string, group map[string]string) {
 		for name, body := range group {
-			out = append(out, fixture{string(api) + ", " + kind + ": " + name, api,
-				referee.Answer{Status: status, ContentType: contentType, Body: []byte(body), Stream: stream}})
+			out = append(out, fixture{
+				string(api) + ", " + kind + ": " + name, api,
+				referee.Answer{Status: status, ContentType: contentType, Body: []byte(body), Stream: stream},
+			})
 		}
 	}
 	add("JSON", false, 200, "application/json", b.json)

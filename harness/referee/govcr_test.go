@@ -86,8 +86,10 @@ func exchanges(f *cassette.File) []exchange {
 	var out []exchange
 	for n, i := range f.Interactions {
 		q, a := &i.Request, &i.Response
-		out = append(out, exchange{n, q.Method, q.URL, q.Host, a.Status, string(q.Body), string(a.Body),
-			linesOf(q.Header), linesOf(a.Header), linesOf(q.Form), a.Code, a.Duration})
+		out = append(out, exchange{
+			n, q.Method, q.URL, q.Host, a.Status, string(q.Body), string(a.Body),
+			linesOf(q.Header), linesOf(a.Header), linesOf(q.Form), a.Code, a.Duration,
+		})
 	}
 	return out
 }

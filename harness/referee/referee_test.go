@@ -34,8 +34,10 @@ func TestWrittenAnswers(t *testing.T) {
 	for _, c := range []wire.Codec{anthropic.Codec{}, openaichat.Codec{}, openairesponses.Codec{}, gemini.Codec{}} {
 		for _, a := range answers {
 			for _, stream := range []bool{false, true} {
-				r := &wire.Response{ID: "r", Model: "m", Stop: a.stop, Usage: usage, Complete: true,
-					Message: wire.Message{Role: wire.RoleAssistant, Blocks: a.blocks}}
+				r := &wire.Response{
+					ID: "r", Model: "m", Stop: a.stop, Usage: usage, Complete: true,
+					Message: wire.Message{Role: wire.RoleAssistant, Blocks: a.blocks},
+				}
 				body, err := c.EncodeResponse(nil, r, stream)
 				if err != nil {
 					t.Fatal(err)

@@ -50,8 +50,10 @@ func recordings() map[string][]script.Turn {
 		// The first attempt is turned away; the SDK waits as long as it is told to,
 		// in the bubble's time.
 		"busy": {
-			{Status: http.StatusTooManyRequests, RetryAfter: 20 * time.Second,
-				Error: &wire.APIError{Type: "rate_limit_error", Message: "slow down"}},
+			{
+				Status: http.StatusTooManyRequests, RetryAfter: 20 * time.Second,
+				Error: &wire.APIError{Type: "rate_limit_error", Message: "slow down"},
+			},
 			{Text: "Hello! How can I help you?", Usage: script.Usage{Input: 610, Output: 12}, Latency: 800 * time.Millisecond},
 		},
 	}

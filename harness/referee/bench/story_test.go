@@ -33,12 +33,18 @@ type shopTool struct {
 
 func shopTools() []shopTool {
 	return []shopTool{
-		{Name: "lookup_order", Description: "Look up one order by its number: its state, its total in cents, its items and, if wanted, its history.",
-			Schema: `{"type":"object","properties":{"order_id":{"type":"string","description":"The order's number, such as A-000123"},"history":{"type":"boolean","description":"Whether its history is wanted"}},"required":["order_id"],"additionalProperties":false}`},
-		{Name: "search_kb", Description: "Search the knowledge base for rules and instructions; the best matches come first.",
-			Schema: `{"type":"object","properties":{"query":{"type":"string","description":"Words to look for"},"limit":{"type":"integer","minimum":1,"maximum":9,"description":"The most articles to return"},"language":{"type":"string","enum":["en","fr","pl"],"description":"The language of the articles"}},"required":["query"],"additionalProperties":false}`},
-		{Name: "issue_refund", Description: "Pay back an amount in cents for an order. Only once per order, and never more than its total.", Write: true,
-			Schema: `{"type":"object","properties":{"order_id":{"type":"string","description":"The order's number"},"amount_cents":{"type":"integer","minimum":1,"description":"The amount, in cents"},"reason":{"type":"string","description":"Why, in a few words"}},"required":["order_id","amount_cents","reason"],"additionalProperties":false}`},
+		{
+			Name: "lookup_order", Description: "Look up one order by its number: its state, its total in cents, its items and, if wanted, its history.",
+			Schema: `{"type":"object","properties":{"order_id":{"type":"string","description":"The order's number, such as A-000123"},"history":{"type":"boolean","description":"Whether its history is wanted"}},"required":["order_id"],"additionalProperties":false}`,
+		},
+		{
+			Name: "search_kb", Description: "Search the knowledge base for rules and instructions; the best matches come first.",
+			Schema: `{"type":"object","properties":{"query":{"type":"string","description":"Words to look for"},"limit":{"type":"integer","minimum":1,"maximum":9,"description":"The most articles to return"},"language":{"type":"string","enum":["en","fr","pl"],"description":"The language of the articles"}},"required":["query"],"additionalProperties":false}`,
+		},
+		{
+			Name: "issue_refund", Description: "Pay back an amount in cents for an order. Only once per order, and never more than its total.", Write: true,
+			Schema: `{"type":"object","properties":{"order_id":{"type":"string","description":"The order's number"},"amount_cents":{"type":"integer","minimum":1,"description":"The amount, in cents"},"reason":{"type":"string","description":"Why, in a few words"}},"required":["order_id","amount_cents","reason"],"additionalProperties":false}`,
+		},
 	}
 }
 
