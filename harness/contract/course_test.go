@@ -84,10 +84,10 @@ func TestW11TheHistoryOnlyGrows(t *testing.T) {
 	})
 }
 
-// failedFirst is an attempt at the beginning of the run, with what the answer
+// limitedFirst is a rate-limited attempt at the beginning of the run, with what the answer
 // asks to wait.
-func failedFirst(status int, class failure.Class, wait time.Duration) *journal.ModelAttempt {
-	m := errored(status, class, user(text("q")))
+func limitedFirst(wait time.Duration) *journal.ModelAttempt {
+	m := errored(429, failure.RateLimited, user(text("q")))
 	m.At, m.RetryAfter = 0, wait
 	return m
 }
@@ -118,11 +118,11 @@ func TestW12Retries(t *testing.T) {
 			"W12: request 3: retried after unauthorized (status 401), which does not pass by itself",
 		}},
 		{why: "a conflict does", terms: bound, seen: evidence(errored(409, failure.ClientError, q), asked(done("x"), q))},
-		{why: "longer than asked", terms: bound, seen: evidence(failedFirst(429, failure.RateLimited, 20*time.Second), at(25*time.Second, asked(done("x"), q)))},
-		{why: "to the moment", terms: bound, seen: evidence(failedFirst(429, failure.RateLimited, 20*time.Second), at(21*time.Second, asked(done("x"), q)))},
-		{why: "a little too early", terms: bound, seen: evidence(failedFirst(429, failure.RateLimited, 20*time.Second), at(20*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 19s, the provider asked for 20s"}},
-		{why: "far too early", terms: bound, seen: evidence(failedFirst(429, failure.RateLimited, 20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
-		{why: "a wait of days is not to be obeyed", terms: bound, seen: evidence(failedFirst(429, failure.RateLimited, 72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q))), want: []string{"W12: request 2: waited 72h0m0s because the provider asked for it, the policy gives up at more than 1m0s"}},
+		{why: "longer than asked", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(25*time.Second, asked(done("x"), q)))},
+		{why: "to the moment", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(21*time.Second, asked(done("x"), q)))},
+		{why: "a little too early", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(20*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 19s, the provider asked for 20s"}},
+		{why: "far too early", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
+		{why: "a wait of days is not to be obeyed", terms: bound, seen: evidence(limitedFirst(72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q))), want: []string{"W12: request 2: waited 72h0m0s because the provider asked for it, the policy gives up at more than 1m0s"}},
 	})
 }
 

@@ -20,7 +20,7 @@ func spellings(value string) []string {
 		url.QueryEscape(value), url.PathEscape(value),
 	}
 	all = append(all, base64Of(value)...)
-	for _, line := range strings.Split(value, "\n") {
+	for line := range strings.SplitSeq(value, "\n") {
 		// A text of several lines is indented where it is shown. The first and last
 		// line of a PEM block are no secret.
 		line = strings.TrimSpace(line)
