@@ -44,7 +44,7 @@ func chatTurn(r *openai.ChatCompletion) Turn {
 		return t
 	}
 	choice := r.Choices[0]
-	t.Text, t.Stop = choice.Message.Content, string(choice.FinishReason)
+	t.Text, t.Stop = choice.Message.Content, choice.FinishReason
 	for _, call := range choice.Message.ToolCalls {
 		t.Calls = append(t.Calls, Call{call.ID, call.Function.Name, call.Function.Arguments})
 	}

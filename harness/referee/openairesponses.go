@@ -49,7 +49,7 @@ func responsesTurn(r *responses.Response) Turn {
 		CacheRead: u.InputTokensDetails.CachedTokens, Reasoning: u.OutputTokensDetails.ReasoningTokens,
 	}
 	if r.IncompleteDetails.Reason != "" {
-		t.Stop += ":" + string(r.IncompleteDetails.Reason)
+		t.Stop += ":" + r.IncompleteDetails.Reason
 	}
 	itemsTurn(&t, r.Output)
 	return t

@@ -71,6 +71,7 @@ func Codec(c wire.Codec, a Answer) Turn {
 				args = b.ArgsText
 			}
 			t.Calls = append(t.Calls, Call{b.ID, b.Name, args})
+		case wire.KindToolResult, wire.KindReasoning, wire.KindRefusal, wire.KindOpaque:
 		}
 	}
 	if len(r.RawStop) > 0 {

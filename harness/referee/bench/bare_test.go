@@ -85,6 +85,7 @@ func newBare(tb testing.TB, dir string, stories []story) *bare {
 }
 
 func (b *bare) run(tb testing.TB, id string) {
+	tb.Helper()
 	data, err := os.ReadFile(filepath.Join(b.dir, id+".json"))
 	if err != nil {
 		tb.Fatal(err)

@@ -45,6 +45,7 @@ func BenchmarkScenario(b *testing.B) {
 
 // round calls run with 0, 1, 2, …; the first call is not timed.
 func round(b *testing.B, run func(n int)) {
+	b.Helper()
 	run(0)
 	b.ReportAllocs()
 	n, before := 0, cpuTime()

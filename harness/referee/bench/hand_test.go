@@ -89,11 +89,13 @@ func sdkTools(tb testing.TB) []anthropic.ToolUnionParam {
 }
 
 func (h *byHand) goldie(tb testing.TB) *goldie.Goldie {
+	tb.Helper()
 	return goldie.New(tb, goldie.WithFixtureDir(filepath.Join(h.dir, "golden")))
 }
 
 // run replays one story and checks it.
 func (h *byHand) run(tb testing.TB, id string) {
+	tb.Helper()
 	prompt, err := os.ReadFile(filepath.Join(h.dir, id+".txt"))
 	if err != nil {
 		tb.Fatal(err)
@@ -138,7 +140,7 @@ func (h *byHand) agent(ctx context.Context, client *http.Client, prompt string) 
 			if err != nil {
 				return t, err
 			}
-			t.Calls = append(t.Calls, handCall{b.Name, json.RawMessage(b.Input), out})
+			t.Calls = append(t.Calls, handCall{b.Name, b.Input, out})
 			results = append(results, anthropic.NewToolResultBlock(b.ID, out, false))
 		}
 		params.Messages = append(params.Messages, m.ToParam(), anthropic.NewUserMessage(results...))
