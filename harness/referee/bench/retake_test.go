@@ -183,6 +183,7 @@ func reporter(tb testing.TB, dir string, n int) *report.Writer {
 
 // run replays scenarios with everything on.
 func (p *project) run(tb testing.TB, w *report.Writer, names ...string) {
+	tb.Helper()
 	err := p.suite.Run(tb.Context(), names, suite.Options{RunID: "bench", Parallel: 1}, func(r *harness.Result) error {
 		if r.Verdict != harness.Pass {
 			return fmt.Errorf("%s: %s", r.Name, report.Explain(r, 0))
