@@ -27,33 +27,61 @@ const ahead = 8
 func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	workers := Workers(o.Parallel, len(names))
+	hand := &handover{emit: emit, stop: stop}
+	if workers := Workers(o.Parallel, len(names)); workers > 1 {
+		s.runParallel(ctx, stop, names, o, workers, hand.over)
+		return hand.failed
+	}
+	for _, n := range names {
+		hand.over(s.execName(ctx, stop, n, o))
+	}
+	return hand.failed
+}
+
+// execName runs one scenario; with FailFast one that does not pass stops the
+// others at once, not only when it is its result's turn.
+func (s *Suite) execName(ctx context.Context, stop func(), name string, o Options) []*harness.Result {
+	results := s.exec(ctx, name, o)
+	if o.FailFast && slices.ContainsFunc(results, notPassed) {
+		stop()
+	}
+	return results
+}
+
+// runParallel runs the scenarios on several workers and hands their results over
+// in order.
+func (s *Suite) runParallel(ctx context.Context, stop func(), names []string, o Options, workers int, over func([]*harness.Result)) {
 	order := make(chan job, workers*ahead) // in the order of names
 	work := make(chan job)
 	go distribute(names, order, work)
 	for range workers {
 		go func() {
 			for j := range work {
-				results := s.exec(ctx, j.name, o)
-				if o.FailFast && slices.ContainsFunc(results, notPassed) {
-					stop() // at once, not only when it is this result's turn
-				}
-				j.done <- results
+				j.done <- s.execName(ctx, stop, j.name, o)
 			}
 		}()
 	}
-	var failed error
 	for j := range order {
-		for _, r := range <-j.done {
-			if failed != nil {
-				continue
-			}
-			if failed = emit(r); failed != nil {
-				stop()
-			}
+		over(<-j.done)
+	}
+}
+
+// handover calls emit until it fails, and then stops the run.
+type handover struct {
+	emit   func(*harness.Result) error
+	stop   func()
+	failed error
+}
+
+func (h *handover) over(results []*harness.Result) {
+	for _, r := range results {
+		if h.failed != nil {
+			return
+		}
+		if h.failed = h.emit(r); h.failed != nil {
+			h.stop()
 		}
 	}
-	return failed
 }
 
 // perCore is how many scenarios a processor may have in hand: a replay waits for
