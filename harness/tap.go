@@ -42,16 +42,16 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.n++
 	e.Ordinal = t.n
 	t.mu.Unlock()
-	var text bytes.Buffer
-	if err := body.Read(&text, req); err != nil {
+	text, err := body.Read(req)
+	if err != nil {
 		t.write(ctx, e, err)
 		return nil, err
 	}
 	if req.Body != nil {
-		req = req.Clone(ctx) // a RoundTripper must not change its request
-		req.Body = io.NopCloser(bytes.NewReader(text.Bytes()))
+		req = req.WithContext(ctx) // a copy: a RoundTripper must not change its request
+		req.Body = body.Of(text)
 	}
-	t.decodeRequest(e, text.Bytes())
+	t.decodeRequest(e, text)
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		t.write(ctx, e, err)

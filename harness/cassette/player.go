@@ -1,7 +1,6 @@
 package cassette
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -52,7 +51,6 @@ type Player struct {
 	opts    Options
 	matcher *matcher
 	index   *index
-	bodies  sync.Pool // of *bytes.Buffer: a request's body is not kept
 
 	mu      sync.Mutex
 	ordinal int
@@ -82,7 +80,6 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 		questions[i] = question{m.place(q.Method, u, q.Header.Get), q.Body}
 	}
 	p := &Player{file: f, opts: opts, matcher: m}
-	p.bodies.New = func() any { return new(bytes.Buffer) }
 	key := m.key
 	if m.mode == Sequence {
 		key = nil
@@ -94,16 +91,14 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 // RoundTrip answers req from the cassette. The answer shares nothing that its
 // receiver could change with a later one.
 func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
-	text := p.bodies.Get().(*bytes.Buffer)
-	defer p.bodies.Put(text)
-	text.Reset()
-	if err := body.Read(text, req); err != nil {
+	text, err := body.Read(req)
+	if err != nil {
 		return nil, err
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), text.Bytes()}
+	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), text}
 	ordinal := p.nextOrdinal()
 	recording, known := p.index.take(q)
 	if recording < 0 {
