@@ -9,6 +9,9 @@ import (
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -33,7 +36,7 @@ func (w *world) breachesBefore() bool {
 // conversation rightly. What such an agent sends beyond the first request is
 // what the recordings and the tools told it.
 func (w *world) missPart(m *cassette.Miss) failure.Part {
-	if w.refusedByScenario() {
+	if w.refusalChanged(m) {
 		return failure.PartScenario
 	}
 	switch m.Cause {
@@ -52,15 +55,18 @@ func (w *world) missPart(m *cassette.Miss) failure.Part {
 	return failure.PartAgent
 }
 
-// refusedByScenario tells that a guard or an approval stood before a call, which
-// the model was then told.
-func (w *world) refusedByScenario() bool {
-	for _, c := range w.result.Calls {
-		if c.Class == failure.ToolBlocked || c.Class == failure.ToolNotApproved {
-			return true
-		}
-	}
-	return false
+// refusalChanged tells that a call was refused by a guard or for want of an
+// approval now and not when it was recorded, or the other way round, or in other
+// words.
+func (w *world) refusalChanged(m *cassette.Miss) bool {
+	refused := slices.ContainsFunc(w.result.Calls, func(c *journal.ToolCall) bool {
+		return c.Class == failure.ToolBlocked || c.Class == failure.ToolNotApproved
+	})
+	return slices.ContainsFunc(m.Differences, func(d jsondoc.Difference) bool {
+		both := d.A + d.B
+		return strings.Contains(both, tool.CodeBlocked) || strings.Contains(both, tool.CodeNotApproved) ||
+			refused && strings.Contains(d.Pointer+"/", "/error/")
+	})
 }
 
 func (w *world) retried() bool {

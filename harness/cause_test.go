@@ -36,7 +36,7 @@ func TestTheCauseIsBlamed(t *testing.T) {
 		}, nil, failure.CassetteMiss, failure.PartCassette, "arguments"},
 		{"a guard that was not there", func(p project) {
 			p.edit("scenarios/weather.yaml", "expect:", "guard: [{tool: get_weather, reason: no}]\nexpect:")
-		}, nil, failure.CassetteMiss, failure.PartScenario, "history"},
+		}, nil, failure.CassetteMiss, failure.PartScenario, "nearest is #2, differs in history"},
 		{"the recorded answer", func(p project) { p.edit(model, "It rains.", "It pours.") }, nil, failure.Golden, failure.PartModel, "golden"},
 	} {
 		p := newProject(t)

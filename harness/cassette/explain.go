@@ -49,8 +49,10 @@ type candidate struct {
 	distance    int // from the request's own position
 }
 
-// nearest is the recording with the fewest differences among those around the
-// request's position; of equal ones a free one, then the closest.
+// nearest is the recording with the fewest differences among the free ones around
+// the request's position, of equal ones the closest: an answer that was given
+// already is not what a further turn of the conversation was recorded with. Where
+// none is free, it is one that was given.
 func nearest(m *matcher, x *index, q question, position int) candidate {
 	position = min(position, len(x.questions)-1)
 	free := map[int]bool{}
@@ -67,8 +69,8 @@ func nearest(m *matcher, x *index, q question, position int) candidate {
 	return slices.MinFunc(all, func(a, b candidate) int {
 		return cmp.Or(
 			compareBool(a.elsewhere, b.elsewhere),
-			cmp.Compare(len(a.differences), len(b.differences)),
 			compareBool(a.used, b.used),
+			cmp.Compare(len(a.differences), len(b.differences)),
 			cmp.Compare(a.distance, b.distance),
 		)
 	})
