@@ -72,7 +72,8 @@ const (
 	Golden      Class = "golden"
 	Contract    Class = "contract"
 	Budget      Class = "budget"
-	Agent       Class = "agent" // the agent under test returned an error of its own
+	Agent       Class = "agent"    // the agent under test returned an error of its own
+	Diverged    Class = "diverged" // a fault that the model sees has ended the recording
 )
 
 // Part is the one part of the system that has to act on a failure.

@@ -212,3 +212,13 @@ func Of[E Event](j *Journal) []E {
 	}
 	return out
 }
+
+// Fault is an injected fault that has struck. Writer: package fault.
+type Fault struct {
+	At    time.Duration
+	Name  string
+	Place string // in words
+}
+
+// When implements Event.
+func (e *Fault) When() (time.Duration, int) { return e.At, 0 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/transcript"
@@ -51,6 +52,11 @@ type Scenario struct {
 	OnPartial OnPartial
 	Replay    Replay
 	Expect    Expect
+
+	// Seed is what chance is drawn from; default 1.
+	Seed uint64
+	// Variants are runs of the scenario under faults, besides the one without.
+	Variants []Variant
 
 	// Warnings are doubts that stop nothing, each with its place.
 	Warnings []string
@@ -150,6 +156,61 @@ type Expect struct {
 	Cost       *float64       // at most, US dollars
 	Latency    *time.Duration // at most, on the run's clock
 	Golden     bool           // default true
+
+	Attempts *Range   // HTTP attempts at the model
+	Told     []string // texts that the results shown to the model must contain
+	Breaches []string // rules of the contract that must be breached (W6), and no others
+}
+
+// Variant is a run of the scenario under faults.
+type Variant struct {
+	ID     string       // names its golden transcript; distinct in the scenario
+	Faults []fault.Spec // at least one, checked
+	// OnDivergence says how the run goes on where a fault that the model sees has
+	// ended the recording.
+	OnDivergence Divergence
+	// Accept is why a run that diverged passes although not all could be checked;
+	// "" does not accept it.
+	Accept string
+	Script []Said // the model's turns after a divergence, with DivergeScript
+	// Expect is what must hold of this run: what the variant says, and where it is
+	// to complete what the scenario says besides.
+	Expect Expect
+	// Part is where the file says the variant, as Place takes it: faults[0]; "" for
+	// one that it does not say.
+	Part string
+}
+
+// Divergence is a way on where the recording ends.
+type Divergence string
+
+// The ways on.
+const (
+	DivergeStop     Divergence = "stop"     // default: what happened until there is checked
+	DivergeScript   Divergence = "script"   // the model says what the variant's script says
+	DivergeRecorded Divergence = "recorded" // the whole run is replayed from a cassette recorded under the fault
+)
+
+// Said is a turn of the model in a script.
+type Said struct {
+	When  When
+	Text  string
+	Calls []SaidCall
+	Stop  string // the provider's word; "" is the one that fits
+}
+
+// SaidCall is a tool call of a scripted turn.
+type SaidCall struct {
+	Tool string
+	Args jsontext.Value
+}
+
+// When says which request a scripted turn answers; a zero field allows any. The
+// first turn that was not said yet and fits is taken.
+type When struct {
+	Code string // of the last tool result: its error's code, or ok
+	Tool string // the tool that gave the last result
+	Call int    // the number of the model call in the run
 }
 
 // Range is Min ≤ n ≤ Max; a Max that the file does not say is [math.MaxInt].

@@ -140,3 +140,17 @@ func Is(contentType string, body []byte) bool {
 	}
 	return false
 }
+
+// Ends are the offsets at which the events of body end, their blank line
+// included; the last may end with the body.
+func Ends(body []byte) []int {
+	skipped := len(body) - len(bytes.TrimPrefix(body, bom))
+	s := NewScanner(body)
+	var out []int
+	for {
+		if _, ok := s.Next(); !ok {
+			return out
+		}
+		out = append(out, skipped+s.pos)
+	}
+}

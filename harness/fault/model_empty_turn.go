@@ -1,0 +1,34 @@
+package fault
+
+import (
+	"net/http"
+
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// emptyTurn is a finished turn without content. In real life it follows a tool
+// result, and a program takes it for success. A right loop ends with an outcome of
+// its own.
+var emptyTurn = Fault{
+	Name:   "model.empty_turn",
+	What:   "the model ends its turn without a word",
+	Breaks: "nothing is taken for a finished task",
+	Right:  "outcome empty_response, never a silent success",
+	Seen:   true,
+	fits:   readable,
+	model: func(s *strike) (*http.Response, error) {
+		return s.rewrite(func(r *wire.Response) {
+			r.Message.Blocks = nil
+			s.stop(r, wire.StopDone, "")
+		})
+	},
+}
+
+// stop gives the answer a stop reason in neutral words, and in the provider's
+// where raw says them.
+func (s *strike) stop(r *wire.Response, stop wire.Stop, raw string) {
+	r.Stop, r.RawStop = stop, nil
+	if raw != "" {
+		r.RawStop = []string{raw}
+	}
+}

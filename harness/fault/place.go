@@ -1,0 +1,85 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/wire"
+)
+
+// Place is where a fault can strike: a model call or a tool call as it goes
+// without a fault. It is read-only and may be shared.
+type Place struct {
+	Side Side
+	Call int // as in Address: the model call, or the call of this tool
+
+	// Of a model call.
+
+	API    wire.API
+	Asked  *wire.Request  // nil when no codec knows the request
+	Answer *wire.Response // nil when it cannot be read
+	Status int
+	Stream bool
+	Events int   // of the stream
+	Bounds []int // the events with which a block of the answer is complete, ascending
+	// Decls are the tools of the run by name.
+	Decls map[string]*tool.Spec
+
+	// Of a tool call.
+
+	Spec     *tool.Spec
+	Args     string // the arguments as the tool gets them
+	Result   tool.Result
+	Siblings int // other calls of the same turn; only in a survey
+}
+
+// Decl is the declaration of the place's tool.
+func (p *Place) Decl() *tool.Decl { return &p.Spec.Decl }
+
+// calls are the client tool calls of the answer; nil without one.
+func (p *Place) calls() []wire.Block {
+	if p.Answer == nil {
+		return nil
+	}
+	return p.Answer.Calls()
+}
+
+// noCalls is what most faults of the model's output say of an answer without a
+// tool call.
+func noCalls(p *Place, _ *Spec) string {
+	if len(p.calls()) == 0 {
+		return "the answer calls no tool"
+	}
+	return ""
+}
+
+// readable is what every rewriting fault needs.
+func readable(p *Place, _ *Spec) string {
+	switch {
+	case p.Answer == nil:
+		return "the answer cannot be read"
+	case p.Answer.Err != nil:
+		return "the answer is an error already"
+	}
+	return ""
+}
+
+// String spells a place: call 2 attempt 1 event 7, get_weather call 1.
+func (a Address) String() string {
+	var b strings.Builder
+	b.WriteString(a.Tool)
+	add := func(word string, n int) {
+		if n != 0 {
+			fmt.Fprintf(&b, " %s %d", word, n)
+		}
+	}
+	if a.Call == Every {
+		b.WriteString(" every call")
+	} else {
+		add("call", a.Call)
+	}
+	add("attempt", a.Attempt)
+	add("event", a.Event)
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,133 @@
+package fault
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+// number is which call of its tool, and of all, a call is.
+type number struct{ ofTool, ofAll int }
+
+// Tool wraps the executor of a tool, which is counted in whatever order the model
+// made the calls.
+func (i *Injector) Tool(spec *tool.Spec) tool.Executor {
+	i.mu.Lock()
+	i.specs[spec.Decl.Name] = spec
+	i.mu.Unlock()
+	next := spec.Exec
+	return tool.ExecutorFunc(func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		return i.execute(ctx, spec, next, c)
+	})
+}
+
+// count gives a call its numbers: those that the model's answer gave it, else the
+// next ones.
+func (i *Injector) count(c tool.Call) number {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n, ok := i.known[c.Ordinal]; ok {
+		return n
+	}
+	n, ok := i.byID[c.ID]
+	if !ok || c.ID == "" {
+		n = i.next(c.Tool)
+	}
+	i.known[c.Ordinal] = n
+	return n
+}
+
+// next counts one more call. The lock is held.
+func (i *Injector) next(name string) number {
+	i.toolCalls[""]++
+	i.toolCalls[name]++
+	return number{i.toolCalls[name], i.toolCalls[""]}
+}
+
+// learn takes from an answer that goes through what is asked of it: its place for
+// a survey, the order of its calls where goroutines may change it.
+func (i *Injector) learn(s *strike, h *held) {
+	if h.place == nil {
+		h.place = i.placeOf(s, h)
+	}
+	if h.status >= http.StatusBadRequest {
+		return
+	}
+	calls := h.place.calls()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.opts.Survey {
+		p := *h.place
+		p.survey(h)
+		i.places = append(i.places, p)
+	}
+	for _, c := range calls {
+		if c.ID != "" && i.specs[c.Name] != nil {
+			i.byID[c.ID] = i.next(c.Name)
+		}
+		i.turns[c.ID] = len(calls) - 1
+	}
+}
+
+func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Executor, c tool.Call) (tool.Result, error) {
+	n := i.count(c)
+	at := Address{Tool: c.Tool, Call: n.ofTool, Attempt: c.Attempt}
+	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at}
+	for _, a := range i.armed {
+		if a.fault.tool == nil || !i.toolDue(a, at, n) {
+			continue
+		}
+		s.armed = a
+		p := Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Siblings: i.siblings(c.ID)}
+		if why := a.fault.Fits(&p, &a.Spec); why != "" {
+			i.misfit(a, at, why)
+			continue
+		}
+		i.struck(ctx, a, at) // before: the fault may panic
+		return a.fault.tool(ctx, s)
+	}
+	res, err := next.Execute(ctx, c)
+	if i.opts.Survey && err == nil && c.Attempt == 1 {
+		i.survey(Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Result: res, Siblings: i.siblings(c.ID)})
+	}
+	return res, err
+}
+
+func (i *Injector) toolDue(a *armed, at Address, n number) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if a.At.Tool == "" && a.At.Call > 0 {
+		at.Call = n.ofAll
+	}
+	return i.due(a, at)
+}
+
+func (i *Injector) siblings(id string) int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.turns[id]
+}
+
+func (i *Injector) survey(p Place) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.places = append(i.places, p)
+}
+
+// toolStrike is one attempt at a tool call that a fault strikes.
+type toolStrike struct {
+	injector *Injector
+	spec     *tool.Spec
+	call     tool.Call
+	next     tool.Executor
+	at       Address
+	armed    *armed
+}
+
+func (s *toolStrike) params() Params { return s.armed.Params }
+
+// work lets the tool do what it was asked for.
+func (s *toolStrike) work(ctx context.Context) (tool.Result, error) {
+	return s.next.Execute(ctx, s.call)
+}
