@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
+	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
@@ -32,6 +34,24 @@ type Params struct {
 	// recorder. nil replays the cassette.
 	Transport http.RoundTripper
 
+	// Recording says that what Transport answers is kept as a recording: faults are
+	// refused, since their traces would be replayed as if they were real.
+	Recording bool
+	// Variant runs the scenario under the variant's faults; nil runs it without.
+	Variant *scenario.Variant
+	// Seed is what the chance of faults is drawn from; 0 takes the scenario's.
+	Seed uint64
+	// Survey collects the places where faults can strike, see Result.Places.
+	Survey bool
+	// ContractOnly judges by the contract and the effects alone: nobody knows what
+	// else to expect of the run, and how it ends is up to the agent.
+	ContractOnly bool
+	// RealWaitCap is the longest injected wait on a real clock; 0 is 2 s.
+	RealWaitCap time.Duration
+
+	// Open reads a cassette; nil is cassette.Open. A caller that runs a scenario
+	// many times gives one that remembers: a File is read-only.
+	Open        func(path string) (*cassette.File, error)
 	CassetteDir string // the folder cassettes/
 	GoldenDir   string // the folder golden/
 	Update      bool   // accept: write the golden instead of comparing
@@ -98,18 +118,42 @@ func (w *world) run(ctx context.Context) {
 		ctx = clock.Wall(ctx)
 	}
 	outer := ctx
-	limited, cancel := clock.WithTimeout(ctx, w.env.Scenario.Limits.Time)
-	defer cancel()
-	out, err := w.agent(limited)
-	w.tap.flush()
-	timeUp := errors.Is(limited.Err(), context.DeadlineExceeded) && outer.Err() == nil
-	if err != nil && timeUp {
-		out, err = Outcome{Class: failure.TimeBudget, Detail: "the run's time is up"}, nil
+	out, timeUp, err := w.once(ctx)
+	for range w.regenerations() {
+		if err != nil || w.diverged() != nil || outer.Err() != nil {
+			break
+		}
+		w.regenerate(ctx)
+		out, timeUp, err = w.once(ctx)
 	}
 	w.err = w.firstError(outer, err, timeUp)
+	if d := w.diverged(); w.err == nil && d != nil && !w.scripted() {
+		out.Class, out.Detail = failure.Diverged, "the recording ends here: "+d.Error()
+	}
 	w.result.Outcome = out
 	w.result.Latency = clock.Now(outer)
 	w.collect(out)
+}
+
+// bubbleTime ends a run in a bubble, where an agent of the user's own keeps time
+// by itself: whether it keeps its budget is judged, not enforced.
+const bubbleTime = 24 * time.Hour
+
+// once runs the task from its beginning to its end.
+func (w *world) once(ctx context.Context) (out Outcome, timeUp bool, err error) {
+	limit := w.env.Scenario.Limits.Time
+	if w.result.Clock == clock.ModeBubble {
+		limit = max(limit, bubbleTime)
+	}
+	limited, cancel := clock.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err = w.agent(limited)
+	w.tap.flush()
+	timeUp = errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil
+	if err != nil && timeUp {
+		out, err = Outcome{Class: failure.TimeBudget, Detail: "the run's time is up"}, nil
+	}
+	return out, timeUp, err
 }
 
 // agent calls the agent so that its panic is a failure of the scenario only.
@@ -130,11 +174,20 @@ func (w *world) firstError(ctx context.Context, err error, timeUp bool) error {
 		return failure.Errorf(failure.Interrupted, "interrupted")
 	}
 	if w.player != nil {
-		if misses := w.player.Misses(); len(misses) > 0 {
+		if misses := w.player.Misses(); len(misses) > 0 && !w.divert.expected(len(misses)) {
 			return failure.Wrap(failure.CassetteMiss, misses[0])
 		}
 	}
-	if fatal := w.env.Tools.Fatal(); fatal != nil && (!timeUp || !errors.Is(fatal, context.DeadlineExceeded)) {
+	fatal := w.env.Tools.Fatal()
+	if w.diverged() != nil && (fatal == nil || failure.Of(fatal) == failure.CassetteMiss) {
+		if w.divert.failed != nil {
+			return w.divert.failed
+		}
+		if !w.scripted() || failure.Of(err) == failure.CassetteMiss {
+			return nil
+		}
+	}
+	if fatal != nil && (!timeUp || !errors.Is(fatal, context.DeadlineExceeded)) {
 		return fatal
 	}
 	if err != nil && failure.Of(err) == failure.Internal {
@@ -152,6 +205,7 @@ func (w *world) collect(out Outcome) {
 	if w.err != nil {
 		end.Class = failure.Of(w.err)
 	}
+	r.Faults, r.Places = w.injected()
 	w.end = end
 	w.journal.Write(end)
 	if r.Clock != clock.ModeVirtual {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/transcript"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -15,7 +16,9 @@ import (
 func (w *world) expectations() {
 	w.expectStop()
 	w.expectCounts()
+	w.expectAttempts()
 	w.expectCalls()
+	w.expectTold()
 	w.expectAnswer()
 	w.expectUsage()
 	w.expectLimits()
@@ -104,9 +107,57 @@ func (w *world) expectCounts() {
 	if r := e.Iterations; r != nil && !r.Has(w.result.Outcome.Iterations) {
 		w.expected(fmt.Sprintf("%s, expected %s", plural(w.result.Outcome.Iterations, "iteration", "iterations"), r), "iterations")
 	}
-	if r := e.ToolCalls; r != nil && !r.Has(len(w.result.Calls)) {
-		w.expected(fmt.Sprintf("%s, expected %s", plural(len(w.result.Calls), "tool call", "tool calls"), r), "tool_calls")
+	if n := len(w.lastCalls()); e.ToolCalls != nil && !e.ToolCalls.Has(n) {
+		w.expected(fmt.Sprintf("%s, expected %s", plural(n, "tool call", "tool calls"), e.ToolCalls), "tool_calls")
 	}
+}
+
+// lastCalls are the tool calls of the task's last run.
+func (w *world) lastCalls() []*journal.ToolCall {
+	return w.result.Calls[min(w.callsBefore, len(w.result.Calls)):]
+}
+
+func (w *world) expectAttempts() {
+	e := &w.env.Scenario.Expect
+	if n := len(w.result.Models); e.Attempts != nil && !e.Attempts.Has(n) {
+		w.expected(fmt.Sprintf("%s at the model, expected %s", plural(n, "attempt", "attempts"), e.Attempts), "attempts")
+	}
+}
+
+// expectTold looks for each text in the results that the model was shown.
+func (w *world) expectTold() {
+	for _, text := range w.env.Scenario.Expect.Told {
+		if !w.wasTold(text) {
+			w.expected(fmt.Sprintf("the model was not told %q; it was told %s", text, quote(strings.Join(w.told(), " "))), "told")
+		}
+	}
+}
+
+func (w *world) wasTold(text string) bool {
+	return slices.ContainsFunc(w.told(), func(s string) bool { return strings.Contains(s, text) })
+}
+
+// told are the tool results that the model was shown, in their order, each once.
+func (w *world) told() []string {
+	var out []string
+	for _, m := range w.result.Models {
+		if m.Request == nil {
+			continue
+		}
+		for i := range m.Request.Messages {
+			for _, b := range m.Request.Messages[i].Blocks {
+				if b.Kind != wire.KindToolResult {
+					continue
+				}
+				for _, part := range b.Result {
+					if part.Text != "" && !slices.Contains(out, part.Text) {
+						out = append(out, part.Text)
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 func (w *world) expectCalls() {
@@ -114,8 +165,9 @@ func (w *world) expectCalls() {
 	if m == nil {
 		return
 	}
-	made := make([]transcript.Call, len(w.result.Calls))
-	for i, c := range w.result.Calls {
+	last := w.lastCalls()
+	made := make([]transcript.Call, len(last))
+	for i, c := range last {
 		made[i] = transcript.Call{Tool: c.Tool, Args: c.Args}
 	}
 	if bad := m.Check(made); len(bad) > 0 {

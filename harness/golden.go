@@ -20,6 +20,9 @@ func (w *world) golden() {
 		return
 	}
 	path := Golden(w.params.GoldenDir, w.result.Name, w.result.Model)
+	if v := w.result.Variant; v != "" {
+		path = VariantGolden(w.params.GoldenDir, w.result.Name, w.result.Model, v)
+	}
 	want, err := file.Read(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
@@ -83,7 +86,7 @@ func (w *world) secretInGolden(path, name string) {
 func (w *world) goldenFailure(part failure.Part, path, what, why, diff string) {
 	w.fail(Failure{
 		Class: failure.Golden, Part: part, Where: path, What: what, Diff: diff, Why: why,
-		Next: fmt.Sprintf("accept with: retake run %s --accept (under go test: RETAKE_UPDATE=1)", w.result.Name),
+		Next: fmt.Sprintf("accept with: retake run %s --accept (under go test: RETAKE_UPDATE=1)", w.result.args()),
 	}, "")
 }
 
@@ -92,6 +95,6 @@ func (w *world) damaged(path string) {
 		Class: failure.GoldenInvalid, Part: failure.PartHarness, Where: path,
 		What: "the golden has CRLF line ends; goldens are compared byte by byte",
 		Why:  "a checkout that changes line ends makes every comparison wrong",
-		Next: "add `golden/** -text` to .gitattributes, then write the file anew: retake run " + w.result.Name + " --accept",
+		Next: "add `golden/** -text` to .gitattributes, then write the file anew: retake run " + w.result.args() + " --accept",
 	}, "")
 }

@@ -20,21 +20,64 @@ func (w *world) judge() {
 		w.endedBy(w.err)
 		return
 	}
-	if w.outcome() {
+	diverged := w.end.Class == failure.Diverged
+	switch {
+	case w.params.ContractOnly:
+	case diverged:
+		w.uncheckedBy()
+	case w.outcome():
 		w.expectations()
 	}
-	for _, b := range contract.Breaches(r.Findings) {
-		w.breach(b)
+	w.breaches()
+	if !w.params.ContractOnly {
+		if w.diverged() == nil {
+			w.unplayed()
+		}
+		w.leftScript()
+		w.golden()
+		if diverged {
+			w.divergence()
+		}
 	}
-	w.unplayed()
-	w.golden()
 	r.Verdict = verdict(r.Failures)
+	if diverged && w.params.ContractOnly && r.Verdict == Pass {
+		r.Verdict = Diverged
+	}
+}
+
+// breaches files what the contract found, but for the rules that the scenario
+// expects to be breached; of those it files the ones that held.
+func (w *world) breaches() {
+	want := map[contract.Rule]bool{}
+	for _, rule := range w.env.Scenario.Expect.Breaches {
+		want[contract.Rule(rule)] = true
+	}
+	found := map[contract.Rule]bool{}
+	for _, b := range contract.Breaches(w.result.Findings) {
+		found[b.Rule] = true
+		if !want[b.Rule] || w.params.ContractOnly {
+			w.breach(b)
+		}
+	}
+	if w.params.ContractOnly {
+		return
+	}
+	for _, rule := range w.env.Scenario.Expect.Breaches {
+		if !found[contract.Rule(rule)] {
+			w.expected("the rule "+rule+" ("+title(w.result.Findings, contract.Rule(rule))+") was to be breached, and was not", "breaches")
+		}
+	}
 }
 
 func verdict(failures []Failure) Verdict {
 	v := Pass
 	for _, f := range failures {
 		switch f.Class {
+		case failure.Diverged:
+			if v == Pass {
+				v = Diverged
+			}
+			continue
 		case failure.GoldenInvalid:
 			return Invalid
 		case failure.World:
@@ -176,6 +219,9 @@ func (w *world) leftOver(file string, left []cassette.Unplayed) {
 // scenario.
 func (w *world) fail(f Failure, part string) {
 	if f.Where == "" {
+		if v := w.params.Variant; v != nil && v.Part != "" {
+			part = v.Part + "." + part
+		}
 		at := w.env.Scenario.Place(part)
 		f.Where, f.Line = at.String(), at.Line
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/scenario"
@@ -44,6 +45,7 @@ type Result struct {
 	Name     string
 	Model    string
 	API      wire.API
+	Variant  string // the faults under which it was run; "" without
 	Clock    clock.Mode
 	Verdict  Verdict
 	Failures []Failure
@@ -56,6 +58,8 @@ type Result struct {
 	Attempts   []*journal.ToolAttempt
 	Findings   []contract.Finding
 	Effects    map[string]int
+	Faults     []fault.Fired // what came of each fault of the variant
+	Places     []fault.Place // where faults can strike, with Params.Survey
 	Latency    time.Duration // on the run's clock
 	Cost       *float64      // US dollars; nil when the model has no price
 	Tokens     wire.Usage    // neutral, added up
@@ -126,4 +130,12 @@ func Interrupted(s *scenario.Scenario, name, model string) *Result {
 	r := &Result{Scenario: s, Name: name, Model: model, Clock: clock.ModeVirtual}
 	r.broken(failure.Errorf(failure.Interrupted, "not run: interrupted"))
 	return r
+}
+
+// args are what makes retake run run just this.
+func (r *Result) args() string {
+	if r.Variant == "" {
+		return r.Name
+	}
+	return r.Name + " --fault " + r.Variant
 }

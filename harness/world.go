@@ -14,7 +14,9 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/schema"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
@@ -34,6 +36,11 @@ type world struct {
 	player              *cassette.Player // nil with a transport of the caller's
 	modelFile, toolFile string
 	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
+	injector            *fault.Injector     // nil without faults and survey
+	divert              *divert             // with an injector
+	runs                int                 // of the whole task, before the last
+	callsBefore         int                 // tool calls of the runs before the last
+	unchecked           []string            // expectations that a divergence kept from being checked
 	end                 *journal.Ended
 	err                 error // what ended the run, nil when the agent did
 }
@@ -42,7 +49,13 @@ type world struct {
 func build(p Params, r *Result) (*world, error) {
 	s := *p.Scenario
 	s.Limits = withDefaults(s.Limits)
+	if p.Variant != nil {
+		s.Expect = p.Variant.Expect
+	}
 	w := &world{params: p, result: r, journal: &journal.Journal{}, ledger: &effect.Ledger{}}
+	if err := w.arm(); err != nil {
+		return nil, err
+	}
 	transport := p.Transport
 	if transport == nil {
 		if err := w.openModel(); err != nil {
@@ -54,7 +67,7 @@ func build(p Params, r *Result) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.tap = newTap(transport, w.journal)
+	w.tap = newTap(w.faulty(transport), w.journal)
 	w.env = &Env{
 		Scenario: &s, Model: p.Model, API: p.API, BaseURL: BaseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
 		HTTP:  &http.Client{Transport: w.tap},
@@ -97,6 +110,11 @@ func Golden(dir, name, model string) string {
 	return filepath.Join(dir, filepath.FromSlash(name), FileName(model)+".golden")
 }
 
+// VariantGolden is the path of the transcript of a run under a variant's faults.
+func VariantGolden(dir, name, model, id string) string {
+	return variantFile(Golden(dir, name, model), id)
+}
+
 // FileName spells a model's name for a file: each byte outside [A-Za-z0-9._-] is
 // %XX.
 func FileName(model string) string {
@@ -115,7 +133,10 @@ func FileName(model string) string {
 func (w *world) openModel() error {
 	p := w.params
 	path := ModelCassette(p.CassetteDir, p.Scenario.Name, p.Model)
-	file, err := cassette.Open(path)
+	if v := p.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
+		path = variantFile(path, v.ID)
+	}
+	file, err := w.open(path)
 	if err != nil {
 		return err
 	}
@@ -150,13 +171,14 @@ func (w *world) specs() ([]tool.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		specs[i] = tool.Spec{Decl: *d, Exec: w.ledger.Wrap(d, exec), Instant: p.Executors[d.Name] == nil}
+		specs[i] = tool.Spec{Decl: *d, Instant: p.Executors[d.Name] == nil}
 		if specs[i].Input, err = compile(p.Schemas, d.Input); err != nil {
 			return nil, err
 		}
 		if specs[i].Output, err = compile(p.Schemas, d.Output); err != nil {
 			return nil, err
 		}
+		specs[i].Exec = w.toolExecutor(&specs[i], exec)
 	}
 	return specs, nil
 }
@@ -179,7 +201,7 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 		return w.tools, nil
 	}
 	path := ToolCassette(w.params.CassetteDir, w.params.Scenario.Name)
-	file, err := cassette.Open(path)
+	file, err := w.openTools(path)
 	if isMissing(err) {
 		file, err = &cassette.File{Name: path, Version: 2}, nil // a scenario may call no tool at all
 	}
@@ -193,10 +215,29 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	}
 	w.tools, err = cassette.NewToolPlayer(file, cassette.ToolOptions{
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
+		Again:    w.again(),
 		Wait:     clock.Sleep,
 		Record:   w.params.Scenario.Name,
 	})
 	return w.tools, err
+}
+
+// openTools prefers the tools' recording under the variant's faults, where the
+// model has one.
+func (w *world) openTools(path string) (*cassette.File, error) {
+	if v := w.params.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
+		if file, err := w.open(variantFile(path, v.ID)); !isMissing(err) {
+			return file, err
+		}
+	}
+	return w.open(path)
+}
+
+// variantFile is where a recording under a variant's faults lies: in a folder
+// with the name of the one without.
+func variantFile(path, id string) string {
+	ext := filepath.Ext(path)
+	return filepath.Join(strings.TrimSuffix(path, ext), id+ext)
 }
 
 func isMissing(err error) bool {

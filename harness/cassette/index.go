@@ -149,3 +149,14 @@ func (x *index) free() []int {
 	}
 	return out
 }
+
+// rewind makes every recording free again.
+func (x *index) rewind() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	clear(x.used)
+	x.next = 0
+	for _, g := range x.groups {
+		g.next = 0
+	}
+}

@@ -143,3 +143,6 @@ func (p *Player) Misses() []*Miss {
 func (p *Player) Unplayed() []Unplayed {
 	return unplayed(p.file, p.index)
 }
+
+// Rewind begins the replay anew: every recording is free again. Misses stay.
+func (p *Player) Rewind() { p.index.rewind() }

@@ -31,8 +31,9 @@ type ToolOptions struct {
 	// Ignore are JSON pointers into the arguments of every tool.
 	Ignore []string
 	// Again tells whether a tool's last recording may be given again when all are
-	// used: for reads whose number does not matter. nil allows it to none. It is
-	// never to be true for a write.
+	// used: for reads whose number does not matter, and under injected faults,
+	// where the ledger of effects tells what a second delivery did. nil allows it
+	// to none.
 	Again func(tool string) bool
 
 	Record  string // as in Options
@@ -155,6 +156,9 @@ func (p *ToolPlayer) miss(name string, q question, ordinal int, known []int32) e
 	p.misses = append(p.misses, m)
 	return failure.Wrap(failure.CassetteMiss, m)
 }
+
+// Rewind begins the replay anew: every recording is free again. Misses stay.
+func (p *ToolPlayer) Rewind() { p.index.rewind() }
 
 // Misses are the calls that found no recording so far.
 func (p *ToolPlayer) Misses() []*Miss {

@@ -46,6 +46,15 @@ type Turn struct {
 	// Broken, when set, is how the connection ends instead of an answer. It is
 	// not kept: there is no recording of what never came.
 	Broken error
+	// When says which request the turn answers.
+	When When
+}
+
+// When says which request a turn answers; a zero field allows any.
+type When struct {
+	Code string // of the last tool result: its error's code, or ok
+	Tool string // the tool that gave the last result
+	Call int    // the number of the model call in the run
 }
 
 // Call is one tool call of a turn. ID "" is made up of the turn's number.
@@ -119,6 +128,17 @@ func (m *Model) next() (int, Turn, error) {
 	}
 	m.n++
 	return m.n, m.Turns[m.n-1], nil
+}
+
+// Left are the numbers of the turns that were never said, from 1.
+func (m *Model) Left() []int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []int
+	for n := m.n; n < len(m.Turns); n++ {
+		out = append(out, n+1)
+	}
+	return out
 }
 
 // Interactions are the requests and answers so far.

@@ -1,0 +1,100 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// uncheckedBy checks what a run that diverged still tells, and notes the
+// expectations that it does not.
+func (w *world) uncheckedBy() {
+	e := &w.env.Scenario.Expect
+	w.expectTold()
+	w.expectUsage()
+	w.expectLimits()
+	if e.Attempts != nil && len(w.result.Models) > e.Attempts.Max {
+		w.expectAttempts()
+	}
+	for _, x := range []struct {
+		field string
+		set   bool
+	}{
+		{"outcome", e.Outcome != "" && e.Outcome != completed},
+		{"stop", e.Stop != ""},
+		{"stop_raw", e.StopRaw != ""},
+		{"iterations", e.Iterations != nil},
+		{"attempts", e.Attempts != nil && e.Attempts.Min > len(w.result.Models)},
+		{"tool_calls", e.ToolCalls != nil},
+		{"calls", e.Calls != nil},
+		{"answer", e.Answer.Equals != nil || len(e.Answer.Contains) > 0 || e.Answer.Regexp != nil || e.Answer.Schema != nil},
+		{"effects", w.fewerEffects()},
+	} {
+		if x.set {
+			w.unchecked = append(w.unchecked, x.field)
+		}
+	}
+}
+
+// fewerEffects tells that effects are still missing, which the rest of the run
+// might have had.
+func (w *world) fewerEffects() bool {
+	for name, n := range w.env.Scenario.Expect.Effects {
+		if w.result.Effects[name] < n {
+			return true
+		}
+	}
+	return false
+}
+
+// divergence says that the recording ended before everything was checked.
+func (w *world) divergence() {
+	if len(w.unchecked) == 0 {
+		return
+	}
+	what := fmt.Sprintf("the recording ends where the model sees %s; not checked: %s", w.seenFaults(), "expect."+strings.Join(w.unchecked, ", expect."))
+	if v := w.params.Variant; v.Accept != "" {
+		w.result.Warnings = append(w.result.Warnings, what+"; accepted: "+v.Accept)
+		return
+	}
+	w.fail(Failure{
+		Class: failure.Diverged, Part: failure.PartScenario, What: what,
+		Why: "a recorded model cannot answer what it never saw",
+		Next: "say how the run goes on, under on_divergence: script with the model's turns, recorded with a cassette of this fault, or {accept: reason}; " +
+			"or expect only what holds until there",
+	}, "on_divergence")
+}
+
+// seenFaults names the faults that have struck, and where.
+func (w *world) seenFaults() string {
+	var out []string
+	for _, f := range w.result.Faults {
+		if f.Times > 0 {
+			out = append(out, strings.TrimSpace(f.Spec.Name+" at "+f.At.String()))
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
+// leftScript fails the run for scripted turns that were never said.
+func (w *world) leftScript() {
+	v := w.params.Variant
+	if v == nil || v.OnDivergence != scenario.DivergeScript {
+		return
+	}
+	left := w.divert.script.Left()
+	if len(left) == 0 {
+		return
+	}
+	what := fmt.Sprintf("%s of the script not said: %v", plural(len(left), "turn was", "turns were"), left)
+	if w.divert.diverged() == nil {
+		what += "; the run never left its recording"
+	}
+	w.fail(Failure{
+		Class: failure.Expectation, Part: failure.PartScenario, What: what,
+		Why:  "a script that is not said checks nothing",
+		Next: "drop the turn, or correct its conditions under when",
+	}, "script")
+}

@@ -1,0 +1,228 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/internal/body"
+	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/script"
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+const defaultRealWait = 2 * time.Second
+
+// arm makes the injector of a run under faults, or of one that is surveyed.
+func (w *world) arm() error {
+	p := w.params
+	if p.Variant == nil && !p.Survey {
+		return nil
+	}
+	var specs []fault.Spec
+	if v := p.Variant; v != nil {
+		specs = v.Faults
+		w.result.Variant = v.ID
+		if p.Recording && v.OnDivergence != scenario.DivergeRecorded {
+			return failure.Errorf(failure.ScenarioInvalid,
+				"%s: faults are refused while recording: what they leave in the cassette would be replayed as real; record without %s, or say on_divergence: recorded, which has a cassette of its own",
+				p.Scenario.Place(v.Part), v.ID)
+		}
+	}
+	var err error
+	w.injector, err = fault.New(specs, fault.Options{
+		Journal: w.journal, Seed: cmp.Or(p.Seed, p.Scenario.Seed, 1), Clock: w.result.Clock,
+		RealWaitCap: cmp.Or(p.RealWaitCap, defaultRealWait), Survey: p.Survey,
+	})
+	return err
+}
+
+// faulty puts the injector, and the way on where a recording ends, before what
+// answers the model's requests.
+func (w *world) faulty(next http.RoundTripper) http.RoundTripper {
+	if w.injector == nil {
+		return next
+	}
+	w.divert = &divert{next: next, may: w.mayDiverge, script: w.script()}
+	return w.injector.Model(w.divert)
+}
+
+// mayDiverge tells whether a miss now would be what a fault has led to. Where
+// only the contract is judged, the run without faults has shown that there is
+// none without.
+func (w *world) mayDiverge() bool {
+	if w.injector.Seen() {
+		return true
+	}
+	if !w.params.ContractOnly {
+		return false
+	}
+	for _, f := range w.injector.Fired() {
+		if f.Times > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// script is the model after a divergence; nil without one.
+func (w *world) script() *script.Model {
+	v := w.params.Variant
+	if v == nil || v.OnDivergence != scenario.DivergeScript {
+		return nil
+	}
+	m := &script.Model{API: w.params.API, Name: w.params.Model}
+	for _, s := range v.Script {
+		t := script.Turn{Text: s.Text, Stop: s.Stop, When: script.When(s.When)}
+		for _, c := range s.Calls {
+			t.Calls = append(t.Calls, script.Call{Name: c.Tool, Args: string(c.Args)})
+		}
+		m.Turns = append(m.Turns, t)
+	}
+	return m
+}
+
+func (w *world) scripted() bool { return w.divert != nil && w.divert.script != nil }
+
+// diverged is the first miss that a fault has led to; nil without one. A miss of
+// the tools' cassette counts as one, too.
+func (w *world) diverged() error {
+	if w.divert == nil {
+		return nil
+	}
+	if err := w.divert.diverged(); err != nil {
+		return err
+	}
+	if fatal := w.env.Tools.Fatal(); failure.Of(fatal) == failure.CassetteMiss && w.mayDiverge() {
+		return fatal
+	}
+	return nil
+}
+
+// divert lets the script answer from the first request on of which there is no
+// recording because of a fault.
+type divert struct {
+	next   http.RoundTripper
+	may    func() bool
+	script *script.Model
+
+	mu     sync.Mutex
+	first  error // the first miss
+	misses int   // that faults have led to
+	failed error // the script had no answer
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d *divert) RoundTrip(req *http.Request) (*http.Response, error) {
+	if d.script != nil && d.diverged() != nil {
+		return d.say(req)
+	}
+	text, err := body.Read(req)
+	if err != nil {
+		return nil, err
+	}
+	again := req.Clone(req.Context())
+	again.Body = body.Of(text)
+	resp, err := d.next.RoundTrip(again)
+	if failure.Of(err) != failure.CassetteMiss || !d.may() {
+		return resp, err
+	}
+	d.mu.Lock()
+	d.misses++
+	if d.first == nil {
+		d.first = err
+	}
+	d.mu.Unlock()
+	if d.script == nil {
+		return nil, err
+	}
+	again.Body = body.Of(text)
+	return d.say(again)
+}
+
+func (d *divert) say(req *http.Request) (*http.Response, error) {
+	resp, err := d.script.RoundTrip(req)
+	if err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.failed == nil {
+			d.failed = err
+		}
+	}
+	return resp, err
+}
+
+func (d *divert) diverged() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.first
+}
+
+// expected tells whether all n misses of the player were led to by faults.
+func (d *divert) expected(n int) bool {
+	if d == nil {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return n <= d.misses
+}
+
+// toolExecutor puts the ledger and the faults before what runs the tool.
+func (w *world) toolExecutor(s *tool.Spec, exec tool.Executor) tool.Executor {
+	s.Exec = w.ledger.Wrap(&s.Decl, exec)
+	if w.injector == nil {
+		return s.Exec
+	}
+	return w.injector.Tool(s)
+}
+
+// again lets recorded results be given once more under faults, where the ledger
+// tells what a second delivery did.
+func (w *world) again() func(string) bool {
+	if w.params.Variant == nil {
+		return nil
+	}
+	return func(string) bool { return true }
+}
+
+func (w *world) regenerations() int {
+	if w.injector == nil {
+		return 0
+	}
+	return w.injector.Regenerations()
+}
+
+// regenerate begins the task anew in the same world: the recordings are free
+// again, what was done stays done.
+func (w *world) regenerate(ctx context.Context) {
+	w.runs++
+	w.injector.Regenerate(ctx)
+	w.callsBefore = len(journal.Of[*journal.ToolCall](w.journal))
+	if w.player != nil {
+		w.player.Rewind()
+	}
+	if w.tools != nil {
+		w.tools.Rewind()
+	}
+}
+
+func (w *world) injected() ([]fault.Fired, []fault.Place) {
+	if w.injector == nil {
+		return nil, nil
+	}
+	return w.injector.Fired(), w.injector.Places()
+}
+
+func (w *world) open(path string) (*cassette.File, error) {
+	if f := w.params.Open; f != nil {
+		return f(path)
+	}
+	return cassette.Open(path)
+}
