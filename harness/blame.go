@@ -8,25 +8,7 @@ import (
 )
 
 // partOf is the part that has to act on an outcome of that class.
-func partOf(c failure.Class) failure.Part {
-	switch c {
-	case failure.Transport, failure.Timeout, failure.RateLimited, failure.Overloaded, failure.ServerError,
-		failure.Unauthorized, failure.Protocol, failure.Truncated, failure.Refused, failure.Malformed,
-		failure.EmptyResponse, failure.UnknownStop, failure.DuplicateCall:
-		return failure.PartModel
-	case failure.PartialFailed, failure.ToolErrorCap, failure.ToolFailed, failure.ToolUnavailable, failure.ToolTimeout,
-		failure.ToolBadOutput:
-		return failure.PartTool
-	case failure.ScenarioInvalid:
-		return failure.PartScenario
-	case failure.CassetteInvalid:
-		return failure.PartCassette
-	case failure.World, failure.Internal, failure.Interrupted, failure.GoldenInvalid:
-		return failure.PartHarness
-	default:
-		return failure.PartAgent
-	}
-}
+func partOf(c failure.Class) failure.Part { return failure.About(c).Part }
 
 // failureOf describes an error that ended a run or kept it from beginning.
 func failureOf(r *Result, err error) Failure {

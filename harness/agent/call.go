@@ -26,7 +26,7 @@ func (r *run) call(ctx context.Context) (*wire.Response, error) {
 	backoff := min(policy.Backoff, policy.MaxBackoff)
 	for n := 1; ; n++ {
 		resp, wait, err := r.attempt(ctx, body)
-		if err == nil || n >= policy.Attempts || !retryable(failure.Of(err)) {
+		if err == nil || n >= policy.Attempts || !failure.About(failure.Of(err)).Retryable {
 			return resp, err
 		}
 		if wait > policy.RetryAfterCap {
@@ -36,16 +36,6 @@ func (r *run) call(ctx context.Context) (*wire.Response, error) {
 			return nil, err
 		}
 		backoff = min(backoff*2, policy.MaxBackoff)
-	}
-}
-
-// retryable tells the classes of errors that may pass by themselves.
-func retryable(c failure.Class) bool {
-	switch c {
-	case failure.Transport, failure.Timeout, failure.RateLimited, failure.Overloaded, failure.ServerError:
-		return true
-	default:
-		return false
 	}
 }
 
