@@ -1,0 +1,254 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suggest"
+)
+
+// every is how Every is spelled.
+const every = "every"
+
+// key is one of the keys of a spec's one-line spelling. Reports and scenarios use
+// the same words.
+type key struct {
+	name string
+	say  func(s *Spec) string // "" when the spec does not say it
+	read func(s *Spec, value string) error
+}
+
+// keys are all of them, in the order in which they are written.
+var keys = []key{
+	textKey("tool", func(s *Spec) *string { return &s.At.Tool }),
+	countKey("call", true, func(s *Spec) *int { return &s.At.Call }),
+	countKey("attempt", false, func(s *Spec) *int { return &s.At.Attempt }),
+	countKey("event", false, func(s *Spec) *int { return &s.At.Event }),
+	countKey("times", true, func(s *Spec) *int { return &s.Times }),
+	chanceKey,
+	durationKey("delay", func(s *Spec) *time.Duration { return &s.Params.Delay }),
+	countKey("status", false, func(s *Spec) *int { return &s.Params.Status }),
+	durationKey("retry_after", func(s *Spec) *time.Duration { return &s.Params.RetryAfter }),
+	countKey("bytes", false, func(s *Spec) *int { return &s.Params.Bytes }),
+	countKey("count", false, func(s *Spec) *int { return &s.Params.Count }),
+	textKey("text", func(s *Spec) *string { return &s.Params.Text }),
+	textKey("kind", func(s *Spec) *string { return &s.Params.Kind }),
+	effectKey,
+}
+
+// String spells the spec in one line, as short as it goes and safe to paste into
+// a shell: model.rate_limit@call=2,retry_after=1h. ParseSpec reads it back.
+func (s Spec) String() string {
+	var b strings.Builder
+	b.WriteString(s.Name)
+	sep := byte('@')
+	for i := range keys {
+		if v := keys[i].say(&s); v != "" {
+			b.WriteByte(sep)
+			b.WriteString(keys[i].name + "=")
+			escape(&b, v)
+			sep = ','
+		}
+	}
+	return b.String()
+}
+
+// ParseSpec reads the one-line spelling of a spec, NAME or NAME@key=value,…, and
+// checks it. In a value %XX stands for a byte; a comma and a percent sign have to
+// be written so. An error is of class scenario_invalid.
+func ParseSpec(text string) (Spec, error) {
+	name, rest, at := strings.Cut(text, "@")
+	s := Spec{Name: name}
+	if !at {
+		return s, s.Check()
+	}
+	var bad []error
+	said := map[string]bool{}
+	for pair := range strings.SplitSeq(rest, ",") {
+		word, value, _ := strings.Cut(pair, "=")
+		switch i := slices.IndexFunc(keys, func(k key) bool { return k.name == word }); {
+		case i < 0:
+			bad = append(bad, unknownKey(pair, word))
+		case said[word]:
+			bad = append(bad, fmt.Errorf("%s is given twice; drop one", word))
+		default:
+			said[word] = true
+			if err := readKey(&keys[i], &s, value); err != nil {
+				bad = append(bad, err)
+			}
+		}
+	}
+	for _, p := range s.Problems() {
+		bad = append(bad, p)
+	}
+	return s, invalid(text, bad)
+}
+
+func readKey(k *key, s *Spec, value string) error {
+	plain, err := unescape(value)
+	if err == nil && plain == "" {
+		err = errors.New("it has no value")
+	}
+	if err == nil {
+		err = k.read(s, plain)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s: %w", k.name, value, err)
+	}
+	return nil
+}
+
+func unknownKey(pair, word string) error {
+	if pair == "" {
+		return errors.New("a pair is empty; write NAME@key=value,key=value")
+	}
+	known := make([]string, len(keys))
+	for i := range keys {
+		known[i] = keys[i].name
+	}
+	hint := suggest.Hint(word, known)
+	if hint == "" {
+		hint = "; known are " + strings.Join(known, ", ")
+	}
+	return fmt.Errorf("unknown key %q%s", word, hint)
+}
+
+// invalid makes one error of what is wrong with the spec of the text; nil of
+// nothing.
+func invalid(text string, bad []error) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	if p, ok := errors.AsType[Problem](bad[0]); ok && p.Key == keyFault {
+		return failure.Wrap(failure.ScenarioInvalid, p) // it has the name already
+	}
+	all := make([]string, len(bad))
+	for i, err := range bad {
+		all[i] = err.Error()
+	}
+	return failure.Errorf(failure.ScenarioInvalid, "fault %q: %s", text, strings.Join(all, "; "))
+}
+
+func textKey(name string, in func(*Spec) *string) key {
+	return key{
+		name, func(s *Spec) string { return *in(s) },
+		func(s *Spec, v string) error { *in(s) = v; return nil },
+	}
+}
+
+// countKey is a number from 1 on, or every.
+func countKey(name string, all bool, in func(*Spec) *int) key {
+	return key{name, func(s *Spec) string {
+		switch n := *in(s); {
+		case n == 0:
+			return ""
+		case n == Every && all:
+			return every
+		default:
+			return strconv.Itoa(n)
+		}
+	}, func(s *Spec, v string) error {
+		n, err := strconv.Atoi(v)
+		switch {
+		case all && v == every:
+			*in(s) = Every
+		case err == nil && n > 0:
+			*in(s) = n
+		case all:
+			return errors.New("must be a number from 1 on, or every")
+		default:
+			return errors.New("must be a number from 1 on")
+		}
+		return nil
+	}}
+}
+
+func durationKey(name string, in func(*Spec) *time.Duration) key {
+	return key{name, func(s *Spec) string {
+		if *in(s) == 0 {
+			return ""
+		}
+		return shortDuration(*in(s))
+	}, func(s *Spec, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d <= 0 {
+			return errors.New("must be a time with its unit, like 500ms, 10s or 2m")
+		}
+		*in(s) = d
+		return nil
+	}}
+}
+
+// shortDuration spells a time without the zeros at its end: 1h, not 1h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+var chanceKey = key{"chance", func(s *Spec) string {
+	if s.Chance == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(s.Chance, 'g', -1, 64)
+}, func(s *Spec, v string) error {
+	p, err := strconv.ParseFloat(v, 64)
+	if err != nil || !isChance(p) {
+		return errors.New(wantChance)
+	}
+	s.Chance = p
+	return nil
+}}
+
+var effectKey = key{"effect", func(s *Spec) string { return string(s.Params.Effect) }, func(s *Spec, v string) error {
+	if v != string(Before) && v != string(After) {
+		return errors.New(wantEffect)
+	}
+	s.Params.Effect = Effect(v)
+	return nil
+}}
+
+// escape writes a value; what a shell or the spelling itself might take for
+// something else is %XX.
+func escape(b *strings.Builder, v string) {
+	for i := range len(v) {
+		c := v[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-:/+", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(b, "%%%02X", c)
+		}
+	}
+}
+
+func unescape(v string) (string, error) {
+	if !strings.Contains(v, "%") {
+		return v, nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(v); i++ {
+		if v[i] != '%' {
+			b.WriteByte(v[i])
+			continue
+		}
+		if i+2 >= len(v) {
+			return "", errors.New("a percent sign is written %25")
+		}
+		n, err := strconv.ParseUint(v[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", errors.New("a percent sign is written %25")
+		}
+		b.WriteByte(byte(n))
+		i += 2
+	}
+	return b.String(), nil
+}
