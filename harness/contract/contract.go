@@ -155,6 +155,15 @@ var rules = []rule{
 	{"W16", "the answer honours tool_choice", needWire, (*run).choice},
 }
 
+// Rules are the numbers of all rules, in their order.
+func Rules() []Rule {
+	out := make([]Rule, len(rules))
+	for i := range rules {
+		out[i] = rules[i].id
+	}
+	return out
+}
+
 func needWire(r *run) State {
 	if len(r.requests) == 0 {
 		return NotObservable
