@@ -44,13 +44,20 @@ func (l *Ledger) Wrap(d *tool.Decl, next tool.Executor) tool.Executor {
 		return next
 	}
 	return tool.ExecutorFunc(func(ctx context.Context, c tool.Call) (tool.Result, error) {
-		row := Delivery{Tool: c.Tool, Call: c.Ordinal, Attempt: c.Attempt, At: clock.Now(ctx)}
-		row.Key, row.Fingerprint = identify(d, c.Args)
-		l.mu.Lock()
-		l.rows = append(l.rows, row)
-		l.mu.Unlock()
+		l.Deliver(ctx, d, c)
 		return next.Execute(ctx, c)
 	})
+}
+
+// Deliver notes an effect that a call has, whatever its tool is declared to be:
+// that of a write that goes out, or one beside the answer of a tool that only
+// says that it reads.
+func (l *Ledger) Deliver(ctx context.Context, d *tool.Decl, c tool.Call) {
+	row := Delivery{Tool: c.Tool, Call: c.Ordinal, Attempt: c.Attempt, At: clock.Now(ctx)}
+	row.Key, row.Fingerprint = identify(d, c.Args)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows = append(l.rows, row)
 }
 
 func identify(d *tool.Decl, args jsontext.Value) (key, fingerprint string) {

@@ -84,3 +84,18 @@ func TestDeliveriesInTheOrderOfTheCalls(t *testing.T) {
 		}
 	}
 }
+
+// A tool that says that it reads is not counted by its calls, and its effects
+// are when somebody has seen one.
+func TestAnEffectBesideAnAnswer(t *testing.T) {
+	l := &effect.Ledger{}
+	read := &tool.Decl{Name: "look", Effect: tool.EffectRead}
+	c := tool.Call{Tool: "look", Args: jsontext.Value(`{}`), Ordinal: 1, Attempt: 1}
+	if _, err := l.Wrap(read, nothing).Execute(t.Context(), c); err != nil || len(l.Deliveries()) != 0 {
+		t.Fatalf("%v, %v", l.Deliveries(), err)
+	}
+	l.Deliver(t.Context(), read, c)
+	if diff := cmp.Diff(map[string]int{"look": 1}, l.Effects()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -82,6 +82,8 @@ type ToolAttempt struct {
 	Code    string // the error's code, "" for none
 	Detail  string // for the log; never for the model
 	Reached bool   // the executor was called
+	// Retryable says that the error may be tried again; false without an error.
+	Retryable bool
 }
 
 // When implements Event: attempts of the same time are in the order of their

@@ -27,6 +27,7 @@ type declaration struct {
 	key           *key
 	timeout       time.Duration
 	retry         tool.Retry
+	maxResult     int
 	approval      bool
 	extra         *yamlwalk.Tree
 	provider      *yamlwalk.Tree
@@ -52,6 +53,7 @@ var toolFields = yamlwalk.Object[declaration]{
 		yamlwalk.F("key", "Where the idempotency key of a write is.", yamlwalk.Optional(keyFields.Kind()), func(d *declaration) **key { return &d.key }),
 		yamlwalk.F("timeout", "Of one attempt; default none.", yamlwalk.Duration(), func(d *declaration) *time.Duration { return &d.timeout }),
 		yamlwalk.F("retry", "How often a failed attempt is repeated; default not at all.", retryFields.Kind(), func(d *declaration) *tool.Retry { return &d.retry }),
+		yamlwalk.F("max_result", "How many bytes of a result the model is shown; default 262144. What is longer is cut, and marked.", yamlwalk.Int(smallestResult), func(d *declaration) *int { return &d.maxResult }),
 		yamlwalk.F("approval", "Asks a person before each call.", yamlwalk.Bool(), func(d *declaration) *bool { return &d.approval }),
 		yamlwalk.F("extra", "Further members of the declaration in the request.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.extra }),
 		yamlwalk.F("provider", "The declaration in the request of a tool that the provider runs, like {type: web_search_20250305, name: web_search}; nothing else but the name goes with it.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.provider }),
@@ -73,11 +75,14 @@ var toolFields = yamlwalk.Object[declaration]{
 // providerAlone keeps what the host would do from a tool that it does not run.
 func providerAlone() [][]string {
 	var out [][]string
-	for _, name := range []string{"description", "input", "output", "effect", "key", "timeout", "retry", "approval", "extra"} {
+	for _, name := range []string{"description", "input", "output", "effect", "key", "timeout", "retry", "max_result", "approval", "extra"} {
 		out = append(out, []string{"provider", name})
 	}
 	return out
 }
+
+// smallestResult has room for the mark of a result that was cut.
+const smallestResult = 100
 
 var keyFields = yamlwalk.Object[key]{
 	Is: "an idempotency key",
@@ -134,7 +139,7 @@ func (b *builder) decl(d *declaration) tool.Decl {
 	out := tool.Decl{
 		Name: d.name.V, Description: d.description, Effect: d.effect,
 		Input: b.schema(d.input), Output: b.schema(d.output),
-		Timeout: d.timeout, Retry: d.retry, Approval: d.approval,
+		Timeout: d.timeout, Retry: d.retry, MaxResult: d.maxResult, Approval: d.approval,
 	}
 	if d.key != nil {
 		out.Key = &tool.Key{Field: d.key.field.V, From: d.key.from}

@@ -89,6 +89,7 @@ type Answer struct {
 	IsError bool
 	Outcome journal.Outcome
 	Class   failure.Class
+	Detail  string // of an error, for the log; never for the model
 }
 
 // Call runs one tool call from its checks to its last attempt. args is the text
@@ -142,10 +143,16 @@ func (b *Box) fail(err error) {
 }
 
 func (p *Pending) answer(res Result, outcome journal.Outcome) Answer {
-	if res.Err != nil {
-		return Answer{Text: ErrorText(res.Err), IsError: true, Outcome: outcome, Class: res.Err.Class}
+	limit := DefaultMaxResult
+	if p.spec != nil {
+		limit = p.spec.Decl.Limit()
 	}
-	return Answer{Text: res.Content, Outcome: outcome}
+	if res.Err != nil {
+		e := *res.Err
+		e.Message = shorten(e.Message, limit)
+		return Answer{Text: ErrorText(&e), IsError: true, Outcome: outcome, Class: e.Class, Detail: e.Detail}
+	}
+	return Answer{Text: shorten(res.Content, limit), Outcome: outcome}
 }
 
 func (p *Pending) event(at, took time.Duration, ans Answer, res Result) *journal.ToolCall {

@@ -317,7 +317,7 @@ func TestTimeouts(t *testing.T) {
 			return fine(ctx, c)
 		}, journal.Unknown},
 	} {
-		b := &bench{spec: tool.Spec{Decl: tool.Decl{Timeout: 10 * time.Second, Retry: tool.Retry{Attempts: 1}}}}
+		b := &bench{spec: tool.Spec{Decl: tool.Decl{Effect: tool.EffectRead, Timeout: 10 * time.Second, Retry: tool.Retry{Attempts: 1}}}}
 		ctx := virtual(t)
 		ans, attempts, err := b.do(t, ctx, `{}`, tc.run)
 		if err != nil || len(attempts) != 1 || attempts[0].Outcome != tc.out {
@@ -359,7 +359,7 @@ func TestNoErrorLeaks(t *testing.T) {
 		}).Execute, "the hotel is full", failure.ToolFailed},
 		{"a result of another form than promised", func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: secret}, nil }, "the tool's answer does not have the promised form", failure.ToolBadOutput},
 	} {
-		b := &bench{spec: tool.Spec{Output: compiled(t, `{"type":"object"}`)}}
+		b := &bench{spec: tool.Spec{Decl: tool.Decl{Effect: tool.EffectRead}, Output: compiled(t, `{"type":"object"}`)}}
 		ans, attempts, err := b.do(t, virtual(t), `{}`, tc.run)
 		if err != nil {
 			t.Fatal(err)
@@ -370,8 +370,8 @@ func TestNoErrorLeaks(t *testing.T) {
 		if strings.Contains(ans.Text, "users") || strings.Contains(ans.Text, "db.go") {
 			t.Errorf("%s: leaked: %s", tc.why, ans.Text)
 		}
-		if attempts[0].Detail == "" {
-			t.Errorf("%s: the log has no detail", tc.why)
+		if attempts[0].Detail == "" || ans.Detail != attempts[0].Detail {
+			t.Errorf("%s: the log has %q, the agent's own %q", tc.why, attempts[0].Detail, ans.Detail)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (p *Pending) run(ctx context.Context) (Result, journal.Outcome, error) {
 	for {
 		res, outcome, err := p.attempt(ctx)
 		// When the run ends in the wait, what the last attempt said stands.
-		if err != nil || !p.again(res, outcome, policy) || clock.Sleep(ctx, wait) != nil {
+		if err != nil || !p.again(res, policy) || clock.Sleep(ctx, wait) != nil {
 			return res, outcome, err
 		}
 		wait *= 2
@@ -37,13 +37,9 @@ func (p *Pending) run(ctx context.Context) (Result, journal.Outcome, error) {
 }
 
 // again says whether a further attempt is due. A write without a key whose
-// outcome is unknown is not repeated: it might happen twice.
-func (p *Pending) again(res Result, outcome journal.Outcome, policy Retry) bool {
-	if res.Err == nil || !res.Err.Retryable || p.call.Attempt >= policy.Attempts {
-		return false
-	}
-	d := &p.spec.Decl
-	return outcome != journal.Unknown || !d.Writes() || d.Key != nil
+// outcome is unknown is not, see inDoubt: it might happen twice.
+func (p *Pending) again(res Result, policy Retry) bool {
+	return res.Err != nil && res.Err.Retryable && p.call.Attempt < policy.Attempts
 }
 
 // check returns the error for a call that must not reach the tool.
@@ -197,6 +193,9 @@ func (p *Pending) attempt(ctx context.Context) (Result, journal.Outcome, error) 
 	start := clock.Now(ctx)
 	res, err := p.execute(ctx)
 	outcome := p.outcomeOf(res, err)
+	if outcome == journal.Unknown && err == nil && p.spec.Decl.Writes() {
+		res.Err = inDoubt(res.Err, p.spec.Decl.Key != nil)
+	}
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: start, Latency: clock.Now(ctx) - start,
 		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: outcome, Reached: true,
@@ -234,7 +233,7 @@ func (p *Pending) reject(ctx context.Context, refused *Error) {
 
 func note(e *journal.ToolAttempt, err *Error) {
 	if err != nil {
-		e.Class, e.Code, e.Detail = err.Class, err.Code, err.Detail
+		e.Class, e.Code, e.Detail, e.Retryable = err.Class, err.Code, err.Detail, err.Retryable
 	}
 }
 
@@ -269,8 +268,8 @@ func (p *Pending) execute(outer context.Context) (Result, error) {
 		defer cancel()
 	}
 	res, err := p.guarded(ctx)
-	if errors.Is(err, context.DeadlineExceeded) && outer.Err() == nil {
-		res, err = Result{Err: timeoutError(err.Error())}, nil // the executor waited for the tool, not the run
+	if outer.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		res, err = Result{Err: asError(err)}, nil // the executor waited for the tool, not the run
 	}
 	if err != nil {
 		return Result{Err: harnessError()}, err

@@ -5,9 +5,14 @@
 // A tool answers with a Result: content, or an Error{Code, Message, Retryable}.
 // What the model sees of an error is exactly that, as
 // {"ok":false,"error":{…}}; details stay with the caller.
+//
+// Nothing is claimed that is not known. A write that broke off may have had its
+// effect: the model is told that, never that it failed, and it is told to try
+// again only where an idempotency key makes a second try safe.
 package tool
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -57,6 +62,9 @@ type Decl struct {
 	Key         *Key          // nil: no idempotency key
 	Timeout     time.Duration // per attempt; 0: none
 	Retry       Retry
+	// MaxResult is how many bytes of a result the model is shown; 0 is
+	// DefaultMaxResult.
+	MaxResult int
 	// Approval asks a person before each call.
 	Approval bool
 	// Extra are further members of the declaration on the wire (strict, …).
@@ -66,6 +74,13 @@ type Decl struct {
 	// it.
 	Provider jsontext.Value
 }
+
+// DefaultMaxResult is what the model is shown of a result at most: about 64,000
+// tokens, which no result should take of a conversation by accident.
+const DefaultMaxResult = 256 << 10
+
+// Limit is how many bytes of a result the model is shown.
+func (d *Decl) Limit() int { return cmp.Or(d.MaxResult, DefaultMaxResult) }
 
 // Writes tells whether calls count as effects: all but declared reads do.
 func (d *Decl) Writes() bool { return d.Effect != EffectRead }
