@@ -59,6 +59,8 @@ type Fault struct {
 	// fits says why the fault cannot strike at the place, "" when it can. nil fits
 	// everywhere on its side.
 	fits func(p *Place, s *Spec) string
+	// whole says that it is a fault of the whole run, not of one call.
+	whole bool
 	// turn says that fits looks at the turn that asked for a tool call.
 	turn bool
 	// One of the two, by the fault's side; none for the host's.
@@ -92,6 +94,9 @@ func (f *Fault) Side() Side {
 	}
 	return SideHost
 }
+
+// Whole tells that the fault is of the whole run: it has no place of its own.
+func (f *Fault) Whole() bool { return f.whole || f.Side() == SideHost }
 
 // Fits says why the fault cannot strike at p with these parameters, "" when it
 // can.

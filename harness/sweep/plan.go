@@ -1,0 +1,219 @@
+package sweep
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/internal/suggest"
+)
+
+// job is one run to make, or a place where there is none to make.
+type job struct {
+	row, column int // of the matrix; of the first fault in a pair
+	specs       []fault.Spec
+	out         *Outcome // nil until it is run
+}
+
+// due are the jobs that are to be run.
+func due(jobs []*job) []*job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.out != nil })
+}
+
+// faults are the entries of the catalogue that are asked for.
+func (s *sweep) faults() []*fault.Fault {
+	return slices.DeleteFunc(slices.Clone(fault.Catalogue()), func(f *fault.Fault) bool {
+		return len(s.Only) > 0 && !slices.ContainsFunc(s.Only, func(p string) bool { return matches(p, f.Name) })
+	})
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// known refuses a pattern that no fault has.
+func known(only []string) error {
+	var names []string
+	for _, f := range fault.Catalogue() {
+		names = append(names, f.Name)
+	}
+	for _, p := range only {
+		if !slices.ContainsFunc(names, func(n string) bool { return matches(p, n) }) {
+			return failure.Errorf(failure.ScenarioInvalid, "no fault %q%s; see: retake faults", p, suggest.Hint(p, names))
+		}
+	}
+	return nil
+}
+
+// singles are the runs under one fault, row by row and place by place.
+func (s *sweep) singles() []*job {
+	var out []*job
+	for row, f := range s.faults() {
+		if f.Whole() {
+			out = append(out, s.whole(row, f))
+			continue
+		}
+		for i := range s.base.Places {
+			p := &s.base.Places[i]
+			if p.Side == f.Side() {
+				out = append(out, s.at(row, i, f, p)...)
+			}
+		}
+	}
+	return out
+}
+
+// whole is the run under a fault that has no place: it is of the whole run.
+func (s *sweep) whole(row int, f *fault.Fault) *job {
+	spec := fault.Spec{Name: f.Name}
+	if f.Side() == fault.SideModel {
+		spec.At.Call = fault.Every
+	}
+	return &job{row: row, column: len(s.base.Places), specs: []fault.Spec{spec}}
+}
+
+// at are the runs under f at one place: once, again at the retries that it
+// causes, and inside a stream.
+func (s *sweep) at(row, column int, f *fault.Fault, p *fault.Place) []*job {
+	base := fault.Spec{Name: f.Name, At: fault.Address{Call: p.Call}}
+	if p.Side == fault.SideTool {
+		base.At.Tool = p.Spec.Decl.Name
+	}
+	if why := s.misfit(f, p, &base); why != "" {
+		return []*job{{row: row, column: column, specs: []fault.Spec{base}, out: &Outcome{Spec: base.String(), State: NotApplicable, Why: why}}}
+	}
+	var out []*job
+	add := func(spec fault.Spec) {
+		out = append(out, &job{row: row, column: column, specs: []fault.Spec{spec}})
+	}
+	if f.Inside != fault.OnlyInside {
+		for _, times := range s.times(f, p) {
+			spec := base
+			spec.Times = times
+			add(spec)
+		}
+	}
+	if f.Inside != fault.NotInside && p.Stream {
+		for _, n := range s.events(p) {
+			spec := base
+			spec.At.Event = n
+			add(spec)
+		}
+	}
+	return out
+}
+
+func (s *sweep) misfit(f *fault.Fault, p *fault.Place, spec *fault.Spec) string {
+	if why := f.Fits(p, spec); why != "" {
+		return why
+	}
+	if f.Waits != nil && s.base.Clock == clock.ModeReal && f.Waits(spec.Params) > s.Run.RealWaitCap {
+		return fmt.Sprintf("real clock: it waits %v, at most %v are waited for", f.Waits(spec.Params), s.Run.RealWaitCap)
+	}
+	return ""
+}
+
+// times are how often in a row a fault strikes: once, and where a loop tries
+// again, the second attempt too, and every one.
+func (s *sweep) times(f *fault.Fault, p *fault.Place) []int {
+	switch {
+	case !f.Retried:
+		return []int{0}
+	case p.Side == fault.SideTool && p.Spec.Decl.Retry.Attempts < 2:
+		return []int{0}
+	case p.Side == fault.SideTool && p.Spec.Decl.Retry.Attempts == 2:
+		return []int{0, fault.Every}
+	}
+	return []int{0, 2, fault.Every}
+}
+
+// events are where a stream is struck: the first, the middle and the last event,
+// and the first of each block.
+func (s *sweep) events(p *fault.Place) []int {
+	var out []int
+	if s.EveryEvent {
+		for n := range p.Events {
+			out = append(out, n+1)
+		}
+		return out
+	}
+	if p.Events > 0 {
+		out = append(out, 1, (p.Events+1)/2, p.Events)
+	}
+	out = append(out, p.Bounds...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// pairs are the runs under two faults, each once, at two places, or at two
+// attempts of one. singles are the runs under one.
+func (s *sweep) pairs(singles []*job) []*job {
+	var out []*job
+	for i, a := range singles {
+		if a.specs[0].Times != 0 {
+			continue
+		}
+		for _, b := range singles[i+1:] {
+			if b.specs[0].Times != 0 {
+				continue
+			}
+			if specs := together(a.specs[0], b.specs[0]); specs != nil {
+				out = append(out, &job{row: a.row, column: a.column, specs: specs})
+			}
+		}
+	}
+	return out
+}
+
+// together places two faults of one run; nil where they exclude each other. At
+// one and the same call the second strikes the attempt that the first causes.
+func together(a, b fault.Spec) []fault.Spec {
+	if a.At.Tool != b.At.Tool || a.At.Call != b.At.Call || side(a) != side(b) {
+		return []fault.Spec{a, b}
+	}
+	f, ok := fault.Lookup(a.Name)
+	if !ok || !f.Retried || a.Name == b.Name {
+		return nil
+	}
+	b.At.Attempt = 2
+	return []fault.Spec{a, b}
+}
+
+func side(s fault.Spec) string {
+	name, _, _ := strings.Cut(s.Name, ".")
+	return name
+}
+
+// limit refuses a sweep that is larger than anybody asked for, or draws as many
+// runs from it as are.
+func (s *sweep) limit(jobs []*job) ([]*job, error) {
+	switch {
+	case s.Max == 0 && len(jobs) > DefaultMax:
+		return nil, failure.Errorf(failure.ScenarioInvalid,
+			"%s [%s]: this sweep is %d runs; say how many to make: --max %d makes all, a smaller number draws from them by the seed", s.base.Name, s.base.Model, len(jobs), len(jobs))
+	case s.Max == 0 || len(jobs) <= s.Max:
+		return jobs, nil
+	}
+	order := make([]int, len(jobs))
+	rank := make([]uint64, len(jobs))
+	for i := range jobs {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d", s.Seed, i))
+		order[i], rank[i] = i, binary.BigEndian.Uint64(sum[:8])
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	order = order[:s.Max]
+	slices.Sort(order)
+	out := make([]*job, len(order))
+	for i, n := range order {
+		out[i] = jobs[n]
+	}
+	return out, nil
+}

@@ -1,0 +1,179 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// runAll makes the runs, each into its own job, so that their order is that of
+// the plan whatever the number of workers.
+func (s *sweep) runAll(ctx context.Context, jobs []*job) {
+	var mu sync.Mutex
+	done := 0
+	next := make(chan *job)
+	var wg sync.WaitGroup
+	for range max(1, min(s.Parallel, len(jobs))) {
+		wg.Go(func() {
+			for j := range next {
+				j.out = s.one(ctx, j)
+				mu.Lock()
+				done++
+				if s.Progress != nil {
+					s.Progress(done, len(jobs))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, j := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- j
+	}
+	close(next)
+	wg.Wait()
+}
+
+// one makes one run; nil when it was interrupted.
+func (s *sweep) one(ctx context.Context, j *job) *Outcome {
+	p := s.Run
+	p.Survey, p.Update, p.ContractOnly, p.Seed = false, false, true, s.Seed
+	p.Variant = &scenario.Variant{
+		ID: "sweep", Faults: j.specs, OnDivergence: scenario.DivergeStop,
+		Expect: scenario.Expect{Effects: s.effects()},
+	}
+	r := s.Exec(ctx, p)
+	if r.Verdict == harness.NotRun {
+		return nil
+	}
+	return s.judge(j, r)
+}
+
+// effects are what the run without faults did to the world: no run may do more.
+func (s *sweep) effects() map[string]int {
+	out := map[string]int{}
+	for i := range s.Run.Scenario.Tools {
+		if d := &s.Run.Scenario.Tools[i]; d.Writes() {
+			out[d.Name] = 0
+		}
+	}
+	for name, n := range s.base.Effects {
+		out[name] = n
+	}
+	return out
+}
+
+// judge says what came of a run.
+func (s *sweep) judge(j *job, r *harness.Result) *Outcome {
+	o := &Outcome{Spec: spell(j.specs), Class: string(r.Outcome.Class), Detail: r.Outcome.Detail}
+	if o.Class == "" {
+		o.Class = "completed"
+	}
+	if why := s.unfired(j, r); why != "" {
+		o.State, o.Why = NotApplicable, why
+		return o
+	}
+	o.Breaches = breaches(j, r)
+	switch {
+	case len(o.Breaches) > 0:
+		o.State, o.Command = Breached, s.Command(j.specs)
+	case r.Verdict == harness.Diverged:
+		o.State, o.Why = Diverged, r.Outcome.Detail
+	default:
+		o.State = Held
+	}
+	return o
+}
+
+// unfired says why a fault of the run did not strike: it does not fit there, or,
+// in a pair, the other one kept the run from coming so far.
+func (s *sweep) unfired(j *job, r *harness.Result) string {
+	for _, f := range r.Faults {
+		switch {
+		case f.Times > 0:
+		case f.Why != "":
+			return f.Why
+		case len(j.specs) > 1:
+			return "the run ends before " + f.Spec.Name + " is due"
+		}
+	}
+	return ""
+}
+
+// breaches are the rules that did not hold. What a rule is there to find and no
+// agent can prevent is one only if the rule does not report it.
+func breaches(j *job, r *harness.Result) []Breach {
+	var out []Breach
+	want := map[contract.Rule]string{}
+	for _, spec := range j.specs {
+		if f, ok := fault.Lookup(spec.Name); ok && f.FoundBy != "" {
+			want[contract.Rule(f.FoundBy)] = f.Name
+		}
+	}
+	found := map[contract.Rule]bool{}
+	for _, b := range contract.Breaches(r.Findings) {
+		if want[b.Rule] != "" {
+			found[b.Rule] = true
+			continue
+		}
+		out = append(out, Breach{Rule: string(b.Rule), Part: string(b.Part), What: strings.TrimPrefix(b.String(), string(b.Rule)+": ")})
+	}
+	for rule, name := range want {
+		if !found[rule] {
+			out = append(out, Breach{Rule: string(rule), Part: string(failure.PartHarness), What: fmt.Sprintf("%s was injected, and the rule did not report it", name)})
+		}
+	}
+	if len(out) == 0 && r.Verdict != harness.Pass && r.Verdict != harness.Diverged && len(want) == 0 {
+		for _, f := range r.Failures {
+			out = append(out, Breach{Rule: string(f.Class), Part: string(f.Part), What: f.What})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Breach) int { return strings.Compare(a.Rule, b.Rule) })
+	return out
+}
+
+func spell(specs []fault.Spec) string {
+	parts := make([]string, len(specs))
+	for i := range specs {
+		parts[i] = specs[i].String()
+	}
+	return strings.Join(parts, " ")
+}
+
+// commandOf spells retake run for a scenario.
+func commandOf(sc *scenario.Scenario, model string, seed uint64) func([]fault.Spec) string {
+	return func(specs []fault.Spec) string {
+		var b strings.Builder
+		b.WriteString("retake run " + sc.Name)
+		if len(sc.Models) > 1 {
+			b.WriteString(" --model " + model)
+		}
+		for i := range specs {
+			b.WriteString(" --fault " + quoted(specs[i].String()))
+		}
+		if seed != max(sc.Seed, 1) {
+			fmt.Fprintf(&b, " --seed %d", seed)
+		}
+		return b.String()
+	}
+}
+
+// quoted is text as a word of a POSIX shell.
+func quoted(text string) string {
+	for _, c := range text {
+		if !strings.ContainsRune("@=,._-%:+/", c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+	}
+	return text
+}
