@@ -18,6 +18,7 @@ const (
 	DefaultParallel      = 8
 	DefaultRepeatedCalls = 3
 	DefaultPauses        = 5
+	DefaultSeed          = 1
 )
 
 // builder makes a Scenario of what is written, and notes what does not fit.
@@ -47,8 +48,14 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 		OnPartial: cmp.Or(w.onPartial, PartialReport),
 		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore, w.replay.Headers},
 		Expect:    b.expect(&w.expect),
+		Seed:      DefaultSeed,
 	}
+	if w.seed != nil {
+		s.Seed = uint64(*w.seed)
+	}
+	b.doubt(&w.expect)
 	b.texts(w, s)
+	b.variants(w.variants, s)
 	s.Warnings = b.warnings
 	s.places = b.f.Places()
 	return s
@@ -225,11 +232,12 @@ func limits(own, config Limits) Limits {
 
 func (b *builder) expect(w *expect) Expect {
 	e := Expect{
-		Outcome: cmp.Or(w.outcome, "completed"), Stop: w.stop, StopRaw: w.stopRaw,
+		Outcome: cmp.Or(w.outcome, completed), Stop: w.stop, StopRaw: w.stopRaw,
 		Iterations: w.iterations, ToolCalls: w.toolCalls, Calls: b.expected(w.calls),
 		Answer: Answer{w.answer.equals, w.answer.contains, w.answer.regexp, b.schema(w.answer.schema)},
 		Tokens: w.tokens, Cost: w.cost, Latency: w.latency,
-		Golden: w.golden == nil || *w.golden,
+		Golden:   w.golden == nil || *w.golden,
+		Attempts: w.attempts, Told: w.told, Breaches: w.breaches,
 	}
 	for _, entry := range w.effects {
 		b.needTool(text{V: entry.Key, At: entry.At}, "")
@@ -238,17 +246,23 @@ func (b *builder) expect(w *expect) Expect {
 		}
 		e.Effects[entry.Key] = entry.Value
 	}
+	return e
+}
+
+// doubt warns of a scenario that checks next to nothing.
+func (b *builder) doubt(w *expect) {
 	if w.golden != nil && !*w.golden && !w.checks() {
 		b.warnf(yamlwalk.Pos{Line: 1, Column: 1}, "without the golden transcript and any expectation but how the run ends this checks only the contract; say under expect what must hold")
 	}
-	return e
 }
 
 // checks tells whether anything is expected besides the outcome and the golden.
 func (w *expect) checks() bool {
-	numbers := w.iterations != nil || w.toolCalls != nil || w.tokens != nil || w.cost != nil || w.latency != nil
-	calls := w.calls != nil || len(w.effects) > 0
-	a := &w.answer
-	answer := w.stop != "" || w.stopRaw != "" || a.equals != nil || len(a.contains) > 0 || a.regexp != nil || a.schema != nil
-	return numbers || calls || answer
+	numbers := w.iterations != nil || w.toolCalls != nil || w.tokens != nil || w.cost != nil || w.latency != nil || w.attempts != nil
+	calls := w.calls != nil || len(w.effects) > 0 || len(w.told) > 0 || len(w.breaches) > 0
+	return numbers || calls || w.stop != "" || w.stopRaw != "" || w.answer.checks()
+}
+
+func (a *answer) checks() bool {
+	return a.equals != nil || len(a.contains) > 0 || a.regexp != nil || a.schema != nil
 }

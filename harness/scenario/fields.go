@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/wire"
@@ -35,6 +36,8 @@ type written struct {
 	onPartial            OnPartial
 	replay               Replay
 	expect               expect
+	seed                 *int64
+	variants             []variant
 }
 
 type text = yamlwalk.Located[string]
@@ -65,6 +68,9 @@ type expect struct {
 	cost       *float64
 	latency    *time.Duration
 	golden     *bool
+	attempts   *Range
+	told       []string
+	breaches   []string
 }
 
 type answer struct {
@@ -128,6 +134,8 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("on_partial", "What happens when one of several parallel calls fails: report tells the model and goes on, stop ends the run.", yamlwalk.Enum(PartialReport, PartialStop), func(f *written) *OnPartial { return &f.onPartial }),
 		yamlwalk.F("replay", "How requests find their recordings.", replay.Kind(), func(f *written) *Replay { return &f.replay }),
 		yamlwalk.F("expect", "What must hold at the end.", expectation.Kind(), func(f *written) *expect { return &f.expect }),
+		yamlwalk.F("seed", "What the chance of faults is drawn from; default 1.", yamlwalk.Optional(yamlwalk.Int[int64](0)), func(f *written) **int64 { return &f.seed }),
+		yamlwalk.F("faults", "Runs under faults, beside the one without; each entry is one.", yamlwalk.List(variantFields.Kind()), func(f *written) *[]variant { return &f.variants }),
 	},
 	ExactlyOne: [][]string{{"task", "turns"}},
 	AtMostOne:  [][]string{{"model", "models"}},
@@ -222,8 +230,20 @@ var expectation = yamlwalk.Object[expect]{
 		yamlwalk.F("tokens", "Tokens of all turns together, at most.", atMost(yamlwalk.Int[int64](0)), func(e *expect) **int64 { return &e.tokens }),
 		yamlwalk.F("cost", "Cost in US dollars, at most.", atMost(yamlwalk.Number(new(float64))), func(e *expect) **float64 { return &e.cost }),
 		yamlwalk.F("latency", "Time on the run's clock, at most.", atMost(yamlwalk.Duration()), func(e *expect) **time.Duration { return &e.latency }),
-		yamlwalk.F("golden", "Compares the transcript with the golden file; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(e *expect) **bool { return &e.golden }),
+		yamlwalk.F("golden", "Compares the transcript with the golden file; default true, under faults false.", yamlwalk.Optional(yamlwalk.Bool()), func(e *expect) **bool { return &e.golden }),
+		yamlwalk.F("attempts", "HTTP attempts at the model: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.attempts }),
+		yamlwalk.F("told", "A text that a tool result shown to the model contains, or a list of them.", yamlwalk.OneOrMore(yamlwalk.WrittenSomething("every result has that")), func(e *expect) *[]string { return &e.told }),
+		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6].", yamlwalk.List(yamlwalk.Enum(ruleNames()...)), func(e *expect) *[]string { return &e.breaches }),
 	},
+}
+
+func ruleNames() []string {
+	rules := contract.Rules()
+	out := make([]string, len(rules))
+	for i, r := range rules {
+		out[i] = string(r)
+	}
+	return out
 }
 
 // atMost is {max: …}.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,13 +15,15 @@ import (
 	"github.com/retake-harness/retake/harness/scenario"
 )
 
-// invalid are scenarios that must be refused, each for one reason. Those that
-// say editor are refused by the JSON Schema too.
-var invalid = []struct {
+type invalidRow struct {
 	why, text string
 	want      string // the error's lines without the file
 	editor    bool
-}{
+}
+
+// invalid are scenarios that must be refused, each for one reason. Those that
+// say editor are refused by the JSON Schema too.
+var invalid = []invalidRow{
 	{"an empty file", "", `1:1: the file is empty`, false},
 	{"only a comment", "# later\n", `1:1: the file is empty`, false},
 	{"no mapping", "- a\n", `1:1: must be a scenario, is a list`, true},
@@ -118,7 +121,7 @@ var bomb = `params:
 `
 
 func TestInvalid(t *testing.T) {
-	for _, tc := range invalid {
+	for _, tc := range slices.Concat(invalid, invalidFaults) {
 		t.Run(tc.why, func(t *testing.T) {
 			_, err := loadText(t, tc.text, scenario.Options{})
 			if failure.Of(err) != failure.ScenarioInvalid {
@@ -219,7 +222,7 @@ func TestSpellings(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, tc := range invalid {
+	for _, tc := range slices.Concat(invalid, invalidFaults) {
 		f.Add(tc.text)
 	}
 	for _, name := range []string{"travel/umbrella", "orders/everything"} {

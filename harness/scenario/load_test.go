@@ -67,6 +67,7 @@ func TestLoadEveryField(t *testing.T) {
 		Limits:     scenario.Limits{Iterations: 4, Tokens: 1000, ToolCalls: 3, Time: 2 * time.Minute, Parallel: 2},
 		GiveUp:     scenario.GiveUp{RepeatedCalls: 2, Pauses: 1, ToolErrors: 4},
 		OnPartial:  scenario.PartialStop,
+		Seed:       1,
 		Replay:     scenario.Replay{Match: scenario.MatchStrict, Ignore: []string{"/metadata/user_id", "/messages/*/content/*/cache_control"}},
 		Expect: scenario.Expect{
 			Outcome: "partial_failure", Stop: wire.StopToolCalls, StopRaw: "tool_use",
@@ -101,6 +102,7 @@ func TestDefaults(t *testing.T) {
 		Limits: scenario.Limits{Iterations: 10, Parallel: 8}, GiveUp: scenario.GiveUp{RepeatedCalls: 3, Pauses: 5},
 		OnPartial: scenario.PartialReport, Replay: scenario.Replay{Match: scenario.MatchNormalised},
 		Expect: scenario.Expect{Outcome: "completed", Golden: true},
+		Seed:   1,
 	}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(scenario.Scenario{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,7 +43,7 @@ func TestCommittedSchemas(t *testing.T) {
 // Whatever an editor's schema can tell, it tells as the loader does.
 func TestEditorAndLoaderAgree(t *testing.T) {
 	editor := editorSchema(t)
-	for _, tc := range invalid {
+	for _, tc := range slices.Concat(invalid, invalidFaults) {
 		text, err := yamlwalk.ToJSON("s.yaml", []byte(tc.text))
 		if err != nil {
 			continue // no JSON comes of it: nothing for a schema

@@ -119,6 +119,24 @@ func Int[I int | int64](least I) Kind[I] {
 	}, func() Schema { return Schema{{"type", "integer"}, {"minimum", int(least)}} }}
 }
 
+// IntOr is a whole number of at least least, or a word that stands for number.
+func IntOr(least int, word string, number int) Kind[int] {
+	what := fmt.Sprintf("a whole number of at least %d, or %s", least, word)
+	return Kind[int]{what, scalar, func(v Value, to *int) {
+		n, err := strconv.Atoi(v.node.Value)
+		switch {
+		case v.word() == wordText && v.node.Value == word:
+			*to = number
+		case v.word() != wordNumber || err != nil || n < least:
+			v.Failf("must be %s, is %s%s", what, v.is(), suggest.Hint(v.node.Value, []string{word}))
+		default:
+			*to = n
+		}
+	}, func() Schema {
+		return Schema{{"anyOf", []Schema{{{"type", "integer"}, {"minimum", least}}, {{"enum", []string{word}}}}}}
+	}}
+}
+
 // Number is a number; least nil allows any.
 func Number(least *float64) Kind[float64] {
 	what := "a number"
@@ -139,6 +157,19 @@ func Number(least *float64) Kind[float64] {
 		}
 		return s
 	}}
+}
+
+// Chance is a probability: more than 0, at most 1.
+func Chance() Kind[float64] {
+	const what = "a number of more than 0 and at most 1"
+	return Kind[float64]{what, scalar, func(v Value, to *float64) {
+		p, err := strconv.ParseFloat(v.node.Value, 64)
+		if v.word() != wordNumber || err != nil || p <= 0 || p > 1 {
+			v.Failf("must be %s, is %s", what, v.is())
+			return
+		}
+		*to = p
+	}, func() Schema { return Schema{{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}} }}
 }
 
 var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
@@ -189,6 +220,18 @@ func Enum[S ~string](words ...S) Kind[S] {
 		}
 		*to = S(v.node.Value)
 	}, func() Schema { return Schema{{"enum", known}} }}
+}
+
+// Name is one of many words, too many to be listed in a message: unknown words
+// the message about one that is not among them.
+func Name(what string, words []string, unknown func(word string) string) Kind[string] {
+	return Kind[string]{what, scalar, func(v Value, to *string) {
+		if !slices.Contains(words, v.node.Value) {
+			v.Failf("%s", unknown(v.node.Value))
+			return
+		}
+		*to = v.node.Value
+	}, func() Schema { return Schema{{"enum", words}} }}
 }
 
 // Then adds a check to a kind.
