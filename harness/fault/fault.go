@@ -63,6 +63,9 @@ type Fault struct {
 	whole bool
 	// turn says that fits looks at the turn that asked for a tool call.
 	turn bool
+	// answered says that fits looks at what the tool answers: the tool has done its
+	// work before the fault strikes, and an answer that is an error is let through.
+	answered bool
 	// One of the two, by the fault's side; none for the host's.
 	model func(s *strike) (*http.Response, error)
 	tool  func(ctx context.Context, s *toolStrike) (tool.Result, error)
@@ -106,6 +109,8 @@ func (f *Fault) Fits(p *Place, s *Spec) string {
 		return "a fault of the " + string(f.Side()) + "'s side"
 	case f.Inside == OnlyInside && !p.Stream:
 		return "the answer is no stream"
+	case f.answered && p.Result.Err != nil:
+		return "the tool answers with an error of its own"
 	case f.fits == nil:
 		return ""
 	}

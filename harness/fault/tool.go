@@ -80,6 +80,13 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 		}
 		s.armed = a
 		p := Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Siblings: i.siblings(c.ID)}
+		if a.fault.answered {
+			res, err := s.work(ctx)
+			if err != nil {
+				return res, err
+			}
+			p.Result = res
+		}
 		if why := a.fault.Fits(&p, &a.Spec); why != "" {
 			i.misfit(a, at, why)
 			continue
@@ -87,7 +94,7 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 		i.struck(ctx, a, at) // before: the fault may panic
 		return a.fault.tool(ctx, s)
 	}
-	res, err := next.Execute(ctx, c)
+	res, err := s.work(ctx)
 	if i.opts.Survey && err == nil && c.Attempt == 1 {
 		i.survey(Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Result: res, Siblings: i.siblings(c.ID)})
 	}
@@ -123,11 +130,46 @@ type toolStrike struct {
 	next     tool.Executor
 	at       Address
 	armed    *armed
+
+	worked bool // the tool has done its work, and what came of it
+	result tool.Result
+	err    error
 }
 
 func (s *toolStrike) params() Params { return s.armed.Params }
 
-// work lets the tool do what it was asked for.
+// work lets the tool do what it was asked for, once in an attempt.
 func (s *toolStrike) work(ctx context.Context) (tool.Result, error) {
+	if !s.worked {
+		s.worked = true
+		s.result, s.err = s.deliver(ctx)
+	}
+	return s.result, s.err
+}
+
+// deliver brings the request to the tool, each time anew.
+func (s *toolStrike) deliver(ctx context.Context) (tool.Result, error) {
 	return s.next.Execute(ctx, s.call)
 }
+
+// failing answers with the error, on the side of the effect that the spec asks
+// for: before it, unless the spec says after.
+func (s *toolStrike) failing(ctx context.Context, e *tool.Error) (tool.Result, error) {
+	if err := s.reach(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Err: e}, nil
+}
+
+// reach goes to the side of the effect that the spec asks for.
+func (s *toolStrike) reach(ctx context.Context) error {
+	if s.params().Effect != After {
+		return nil
+	}
+	_, err := s.work(ctx)
+	return err
+}
+
+// effectParam is taken by the faults that may strike on either side of the
+// effect.
+func effectParam() Param { return Param{"effect", "before the tool's work is done"} }

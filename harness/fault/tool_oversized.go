@@ -1,0 +1,50 @@
+package fault
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+// oversized is a result that is far too large. In real life a query without a
+// limit returns a whole table, and the conversation is full. A right loop cuts it
+// with a mark that the model can see, and its budget of tokens holds.
+var oversized = Fault{
+	Name:     "tool.oversized",
+	What:     "the tool's result is huge",
+	Breaks:   "the context is full, the bill is large, or the next request is turned down",
+	Right:    "the result is cut with a visible mark; the token budget holds",
+	Takes:    []Param{{"bytes", "1048576"}},
+	Seen:     true,
+	answered: true,
+	fits: func(p *Place, s *Spec) string {
+		if _, ok := swollen(p.Spec, p.Result.Content, s.Params.Bytes); !ok {
+			return noRoom
+		}
+		return ""
+	},
+	tool: func(_ context.Context, s *toolStrike) (tool.Result, error) {
+		text, _ := swollen(s.spec, s.result.Content, s.params().Bytes)
+		return tool.Result{Content: text}, nil
+	},
+}
+
+const (
+	aMegabyte = 1 << 20
+	noRoom    = "the output schema has no room for more text"
+)
+
+// swollen is the result, filled up to the size.
+func swollen(spec *tool.Spec, content string, size int) (string, bool) {
+	size = cmp.Or(size, aMegabyte)
+	const filler = " and so on,"
+	return embed(spec, content, func(old, rest string) string {
+		missing := size - len(rest) - len(old)
+		if missing <= 0 {
+			return old
+		}
+		return old + strings.Repeat(filler, missing/len(filler)+1)[:missing]
+	})
+}
