@@ -36,11 +36,11 @@ type world struct {
 	player              *cassette.Player // nil with a transport of the caller's
 	modelFile, toolFile string
 	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
-	injector            *fault.Injector     // nil without faults and survey
-	divert              *divert             // with an injector
-	runs                int                 // of the whole task, before the last
-	callsBefore         int                 // tool calls of the runs before the last
-	unchecked           []string            // expectations that a divergence kept from being checked
+	injector            *fault.Injector      // nil without faults and survey
+	divert              *divert              // with an injector
+	runs                int                  // of the whole task, before the last
+	callsBefore         int                  // tool calls of the runs before the last
+	unchecked           []string             // expectations that a divergence kept from being checked
 	end                 *journal.Ended
 	err                 error // what ended the run, nil when the agent did
 }

@@ -154,12 +154,22 @@ func (c *Case) notBuilt(err error) *harness.Result {
 
 func (c *Case) exec(tb testing.TB, edit func(*harness.Params)) *harness.Result {
 	tb.Helper()
+	p, err := c.build()
+	if err != nil {
+		return c.notBuilt(err)
+	}
+	edit(&p)
+	return c.runner(tb)(tb.Context(), p)
+}
+
+// build is what a run of the case takes.
+func (c *Case) build() (harness.Params, error) {
 	if c.err != nil {
-		return c.notBuilt(c.err)
+		return harness.Params{}, c.err
 	}
 	p, err := c.suite.Params(c.scenario, c.Model, suite.Options{Agent: c.params.Agent, Update: Updating()})
 	if err != nil {
-		return c.notBuilt(err)
+		return p, err
 	}
 	p.Executors = c.params.Tools
 	if c.params.NoGolden {
@@ -167,12 +177,20 @@ func (c *Case) exec(tb testing.TB, edit func(*harness.Params)) *harness.Result {
 		quiet.Expect.Golden = false
 		p.Scenario = &quiet
 	}
-	edit(&p)
+	return p, nil
+}
+
+// runner makes a run on the clock that the agent needs.
+func (c *Case) runner(tb testing.TB) func(context.Context, harness.Params) *harness.Result {
+	tb.Helper()
 	if c.params.Agent == nil || c.params.Virtual {
-		return harness.Exec(tb.Context(), p)
+		return harness.Exec
 	}
-	p.Clock = clock.ModeBubble
-	return bubble(c.testingT(tb), p)
+	t := c.testingT(tb)
+	return func(_ context.Context, p harness.Params) *harness.Result {
+		p.Clock = clock.ModeBubble
+		return bubble(t, p)
+	}
 }
 
 func (c *Case) testingT(tb testing.TB) *testing.T {

@@ -59,7 +59,11 @@ type Params struct {
 type NotPassed struct{ Result *harness.Result }
 
 func (e *NotPassed) Error() string {
-	return fmt.Sprintf("%s [%s] does not pass without faults (%s); mend that first: retake run %s", e.Result.Name, e.Result.Model, e.Result.Verdict, e.Result.Name)
+	why := string(e.Result.Verdict)
+	if len(e.Result.Failures) > 0 {
+		why = e.Result.Failures[0].What
+	}
+	return fmt.Sprintf("%s [%s] does not pass without faults; mend that first: %s", e.Result.Name, e.Result.Model, why)
 }
 
 // Run sweeps. Its error is a *NotPassed, one of class scenario_invalid for a
@@ -115,6 +119,9 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 		p.Command = commandOf(p.Run.Scenario, p.Run.Model, p.Seed)
 	}
 	dry := p.Run
+	sc := *p.Run.Scenario
+	sc.Expect.Golden = false // a sweep asks what the agent does, not how it words it
+	dry.Scenario = &sc
 	dry.Variant, dry.Survey, dry.Update, dry.Seed = nil, true, false, p.Seed
 	base := p.Exec(ctx, dry)
 	if base.Verdict != harness.Pass {

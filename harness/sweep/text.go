@@ -117,3 +117,9 @@ func (r *Report) JSON() ([]byte, error) {
 	b, err := json.Marshal(r, json.Deterministic(true), jsontext.WithIndent("  "))
 	return append(b, '\n'), err
 }
+
+// JSONLine is the report as a document on one line.
+func (r *Report) JSONLine() ([]byte, error) {
+	b, err := json.Marshal(r, json.Deterministic(true))
+	return append(b, '\n'), err
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
+	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/sweep"
+)
+
+type sweepFlags struct {
+	models, labels, faults      []string
+	pairs, everyEvent, noReport bool
+	json, markdown              bool
+	seed                        uint64
+	max                         int
+	parallel                    atLeastOne
+}
+
+func sweepCommand(sys IO, p *project) *cobra.Command {
+	f := &sweepFlags{parallel: atLeastOne(runtime.GOMAXPROCS(0))}
+	cmd := &cobra.Command{
+		Use:   "sweep [SCENARIO…]",
+		Short: "Run scenarios under every fault, at every place where it can strike",
+		Long: `sweep runs each scenario without faults, takes from it the places where faults can
+strike (each model call with the events of its stream, each tool call), and then
+runs it once for every fault of the catalogue at every place. Each run is judged by
+the contract (W1 to W16) and by the effects. The result is a matrix, and for each
+breach the command that repeats it.
+
+A sweep of more than 50,000 runs says its number and needs --max. The matrix is
+also written to reports/sweep/SCENARIO/MODEL.json and .md.
+
+exit codes: 0 nothing breached, 1 a breach, or a scenario that fails without
+faults, 2 bad usage or scenario, 130 interrupted, after what was run is told`,
+		Example: `  retake sweep travel/umbrella
+  retake sweep checkout --fault 'tool.*'     some faults only; see: retake faults
+  retake sweep travel/umbrella --pairs       every two faults, too
+  retake sweep --json | jq .totals           a document a line`,
+		RunE: func(_ *cobra.Command, args []string) error { return runSweep(sys, p, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.models, "model", "m", nil, "only these model versions")
+	flags.StringSliceVarP(&f.labels, "label", "l", nil, "only scenarios with one of these labels")
+	flags.StringSliceVarP(&f.faults, "fault", "f", nil, "only these faults: names, or patterns such as model.*")
+	flags.BoolVar(&f.pairs, "pairs", false, "run under every two faults as well")
+	flags.BoolVar(&f.everyEvent, "every-event", false, "strike every event of a stream, not only the first, middle and last and each block's boundary")
+	flags.Uint64Var(&f.seed, "seed", 0, "what chance, and what --max leaves out, is drawn from (default: the scenario's seed)")
+	flags.IntVar(&f.max, "max", 0, "the most runs of one scenario; of more, as many are drawn by the seed")
+	flags.VarP(&f.parallel, "parallel", "p", "how many runs at once")
+	flags.BoolVar(&f.json, "json", false, "print JSON, a document a line, instead of the matrix")
+	flags.BoolVar(&f.markdown, "markdown", false, "print Markdown instead of the matrix")
+	flags.BoolVar(&f.noReport, "no-report", false, "write no files")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	return cmd
+}
+
+func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
+	if f.max < 0 {
+		return failure.Errorf(failure.ScenarioInvalid, "--max %d: say how many runs to make, at least 1", f.max)
+	}
+	s, err := openSuite(sys, p)
+	if err != nil {
+		return err
+	}
+	names, err := s.Select(args)
+	if err != nil {
+		return err
+	}
+	v := &sweeper{sys: sys, suite: s, flags: f, progress: newProgress(sys)}
+	worst := exitPass
+	for _, name := range names {
+		code, err := v.scenario(name)
+		if err != nil {
+			return err
+		}
+		if worst = worse(worst, code); worst == exitInterrupted {
+			break
+		}
+	}
+	if worst != exitInterrupted {
+		worst = worse(worst, complain(sys, v.nothing(names), exitInvalid))
+	}
+	if worst != exitPass {
+		return exitError(worst)
+	}
+	return nil
+}
+
+// sweeper sweeps one scenario after the other.
+type sweeper struct {
+	sys      IO
+	suite    *suite.Suite
+	flags    *sweepFlags
+	progress *progress
+	swept    int
+}
+
+// nothing is the error of a selection that leaves nothing to sweep.
+func (v *sweeper) nothing(names []string) error {
+	o := suite.Options{Models: v.flags.models, Labels: v.flags.labels}
+	if err := v.suite.CheckNames(o); err != nil {
+		return err
+	}
+	if v.swept == 0 {
+		return failure.Errorf(failure.ScenarioInvalid, "none of %d scenarios has both the model %q and the label %q", len(names), v.flags.models, v.flags.labels)
+	}
+	return nil
+}
+
+// scenario sweeps one scenario with each of its models. Its error ends the verb.
+func (v *sweeper) scenario(name string) (worst int, err error) {
+	sc, err := v.suite.Load(name)
+	if err != nil {
+		return exitInvalid, err
+	}
+	for _, model := range suite.ModelsOf(sc, v.flags.models, v.flags.labels) {
+		hp, err := v.suite.Params(sc, model, suite.Options{})
+		if err != nil {
+			return exitInvalid, err
+		}
+		v.swept++
+		code, err := v.one(hp)
+		if err != nil {
+			return exitBroken, err
+		}
+		worst = worse(worst, code)
+	}
+	return worst, nil
+}
+
+func (v *sweeper) one(hp harness.Params) (int, error) {
+	f := v.flags
+	r, err := sweep.Run(v.sys.Context, sweep.Params{
+		Run: hp, Only: f.faults, Pairs: f.pairs, EveryEvent: f.everyEvent, Seed: f.seed, Max: f.max, Parallel: int(f.parallel),
+		Progress: v.progress.show,
+	})
+	v.progress.clear()
+	if bad := new(sweep.NotPassed); errors.As(err, &bad) {
+		return complain(v.sys, err, exitOfVerdict(bad.Result)), nil
+	}
+	if r == nil {
+		return exitPass, err
+	}
+	if err := v.tell(r); err != nil {
+		return exitBroken, err
+	}
+	switch {
+	case err != nil:
+		return complain(v.sys, err, exitOf(err)), nil
+	case len(r.Breached()) > 0:
+		return exitFail, nil
+	}
+	return exitPass, nil
+}
+
+// tell prints the report and writes its files.
+func (v *sweeper) tell(r *sweep.Report) error {
+	line, err := r.JSONLine()
+	if err != nil {
+		return failure.Errorf(failure.Internal, "the sweep's report: %w", err)
+	}
+	out := r.AppendText(nil)
+	switch {
+	case v.flags.json:
+		out = line
+	case v.flags.markdown:
+		out = r.AppendMarkdown(nil)
+	}
+	if _, err := v.sys.Stdout.Write(out); err != nil {
+		return failure.Errorf(failure.World, "writing the matrix: %w", err)
+	}
+	if v.flags.noReport {
+		return nil
+	}
+	return v.write(r)
+}
+
+func (v *sweeper) write(r *sweep.Report) error {
+	text, err := r.JSON()
+	if err != nil {
+		return failure.Errorf(failure.Internal, "the sweep's report: %w", err)
+	}
+	base := filepath.Join(v.suite.Dirs.Reports, "sweep", filepath.FromSlash(r.Scenario), harness.FileName(r.Model))
+	err = os.MkdirAll(filepath.Dir(base), 0o755)
+	secrets := v.suite.Config.Hidden()
+	if err == nil {
+		err = file.Replace(base+".json", secrets.Bytes(text))
+	}
+	if err == nil {
+		err = file.Replace(base+".md", secrets.Bytes(r.AppendMarkdown(nil)))
+	}
+	if err != nil {
+		return failure.Errorf(failure.World, "%s: the sweep's report cannot be written: %w; name a writable folder with --reports DIR, or write none with --no-report", base, err)
+	}
+	return nil
+}
