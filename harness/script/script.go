@@ -46,15 +46,8 @@ type Turn struct {
 	// Broken, when set, is how the connection ends instead of an answer. It is
 	// not kept: there is no recording of what never came.
 	Broken error
-	// When says which request the turn answers.
+	// When says which request the turn answers; the zero value is any.
 	When When
-}
-
-// When says which request a turn answers; a zero field allows any.
-type When struct {
-	Code string // of the last tool result: its error's code, or ok
-	Tool string // the tool that gave the last result
-	Call int    // the number of the model call in the run
 }
 
 // Call is one tool call of a turn. ID "" is made up of the turn's number.
@@ -65,19 +58,27 @@ type Call struct {
 // Usage is what a turn is said to have cost, in tokens.
 type Usage struct{ Input, Output, CacheRead int64 }
 
-// Model answers the n-th request with the n-th turn. It is an
-// http.RoundTripper for one conversation.
+// Model answers each request with the first turn that was not said yet and whose
+// condition fits: without conditions the n-th request with the n-th turn. It is
+// an http.RoundTripper for one conversation.
 type Model struct {
 	API   wire.API
 	Name  string // reported as the model
 	Turns []Turn
+	// Number is the number of the model call that is being answered, for a
+	// conversation that another model began; nil counts the requests, one that is
+	// sent again as the same.
+	Number func() int
 
-	mu   sync.Mutex
-	n    int
-	kept []cassette.Interaction
+	mu    sync.Mutex
+	n     int    // requests so far
+	calls int    // of them different from the one before
+	last  []byte // the last request's body
+	said  []bool
+	kept  []cassette.Interaction
 }
 
-// RoundTrip implements http.RoundTripper. A request after the last turn is an
+// RoundTrip implements http.RoundTripper. A request that no turn answers is an
 // error of class scenario_invalid.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
@@ -85,7 +86,15 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	_ = req.Body.Close()
-	n, turn, err := m.next()
+	c, ok := codec.For(m.API)
+	if !ok {
+		return nil, failure.Errorf(failure.ScenarioInvalid, "script: no such API %q", m.API)
+	}
+	asked, err := c.DecodeRequest(req.URL.RequestURI(), body)
+	if err != nil {
+		return nil, err
+	}
+	n, turn, err := m.next(asked, body)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +103,6 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		return nil, turn.Broken
-	}
-	c, ok := codec.For(m.API)
-	if !ok {
-		return nil, failure.Errorf(failure.ScenarioInvalid, "script: no such API %q", m.API)
-	}
-	asked, err := c.DecodeRequest(req.URL.RequestURI(), body)
-	if err != nil {
-		return nil, err
 	}
 	answer, err := c.EncodeResponse(nil, m.response(n, turn), asked.Stream)
 	if err != nil {
@@ -120,25 +121,24 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	return httpResponse(req, &i.Response), nil
 }
 
-func (m *Model) next() (int, Turn, error) {
+// next takes the turn for a request, with the request's number.
+func (m *Model) next(r *wire.Request, body []byte) (int, *Turn, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.n >= len(m.Turns) {
-		return 0, Turn{}, failure.Errorf(failure.ScenarioInvalid, "script: request %d, and there are %d turns; write one more", m.n+1, len(m.Turns))
+	if m.n == 0 || !bytes.Equal(body, m.last) {
+		m.calls++
 	}
 	m.n++
-	return m.n, m.Turns[m.n-1], nil
-}
-
-// Left are the numbers of the turns that were never said, from 1.
-func (m *Model) Left() []int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []int
-	for n := m.n; n < len(m.Turns); n++ {
-		out = append(out, n+1)
+	m.last = body
+	a := asked{call: m.calls, results: resultsOf(r)}
+	if m.Number != nil {
+		a.call = m.Number()
 	}
-	return out
+	i, err := m.choose(&a)
+	if err != nil {
+		return 0, nil, err
+	}
+	return m.n, &m.Turns[i], nil
 }
 
 // Interactions are the requests and answers so far.
@@ -148,14 +148,14 @@ func (m *Model) Interactions() []cassette.Interaction {
 	return append([]cassette.Interaction(nil), m.kept...)
 }
 
-func (m *Model) response(n int, t Turn) *wire.Response {
+func (m *Model) response(n int, t *Turn) *wire.Response {
 	if t.Error != nil {
 		failed := *t.Error
 		failed.Status = max(t.Status, http.StatusOK)
 		return &wire.Response{Err: &failed}
 	}
 	r := &wire.Response{
-		ID: fmt.Sprintf("msg_scripted_%02d", n), Model: m.Name, Message: wire.Message{Role: wire.RoleAssistant},
+		ID: fmt.Sprintf("msg_%s_%02d", m.mark("scripted"), n), Model: m.Name, Message: wire.Message{Role: wire.RoleAssistant},
 		Stop: wire.StopDone, Complete: true,
 		Usage: wire.Usage{Input: &t.Usage.Input, Output: &t.Usage.Output},
 	}
@@ -168,7 +168,7 @@ func (m *Model) response(n int, t Turn) *wire.Response {
 	for i, c := range t.Calls {
 		r.Stop = wire.StopToolCalls
 		if c.ID == "" {
-			c.ID = fmt.Sprintf("call_%02d_%d", n, i+1)
+			c.ID = fmt.Sprintf("%s_%02d_%d", m.mark("call"), n, i+1)
 		}
 		b := wire.Block{Kind: wire.KindToolCall, ID: c.ID, Name: c.Name}
 		wire.ReadArgs(&b, []byte(c.Args))
@@ -187,7 +187,16 @@ func (m *Model) response(n int, t Turn) *wire.Response {
 	return r
 }
 
-func (m *Model) interaction(req *http.Request, asked, answer []byte, t Turn, stream bool) cassette.Interaction {
+// mark keeps the ids of a conversation that another script began apart from those
+// of this one.
+func (m *Model) mark(word string) string {
+	if m.Number != nil {
+		return word + "_on"
+	}
+	return word
+}
+
+func (m *Model) interaction(req *http.Request, asked, answer []byte, t *Turn, stream bool) cassette.Interaction {
 	status := max(t.Status, http.StatusOK)
 	kind := "application/json"
 	if stream && status == http.StatusOK {
