@@ -38,7 +38,7 @@ func (w *world) arm() error {
 	var err error
 	w.injector, err = fault.New(specs, fault.Options{
 		Journal: w.journal, Seed: cmp.Or(p.Seed, p.Scenario.Seed, 1), Clock: w.result.Clock,
-		RealWaitCap: cmp.Or(p.RealWaitCap, defaultRealWait), Survey: p.Survey,
+		RealWaitCap: cmp.Or(p.RealWaitCap, defaultRealWait), Survey: p.Survey, Deliver: w.ledger.Deliver,
 	})
 	return err
 }
@@ -77,7 +77,7 @@ func (w *world) script() *script.Model {
 	if v == nil || v.OnDivergence != scenario.DivergeScript {
 		return nil
 	}
-	m := &script.Model{API: w.params.API, Name: w.params.Model, Number: w.injector.Calls}
+	m := &script.Model{API: w.params.API, Name: w.params.Model}
 	for _, s := range v.Script {
 		t := script.Turn{Text: s.Text, Stop: s.Stop, When: script.When(s.When)}
 		for _, c := range s.Calls {

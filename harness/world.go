@@ -151,6 +151,8 @@ func (w *world) openModel() error {
 		Headers: p.Scenario.Replay.Headers,
 		Wait:    clock.Sleep,
 		Record:  p.Scenario.Name,
+
+		BareMisses: p.ContractOnly,
 	})
 	return err
 }
@@ -218,6 +220,8 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 		Again:    w.again(),
 		Wait:     clock.Sleep,
 		Record:   w.params.Scenario.Name,
+
+		BareMisses: w.params.ContractOnly,
 	})
 	return w.tools, err
 }

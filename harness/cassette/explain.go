@@ -18,10 +18,11 @@ const (
 )
 
 // explain finds out why q has no recording. known are the recordings of the
-// same question, all used.
-func explain(f *File, m *matcher, x *index, q question, ordinal int, known []int32) *Miss {
-	miss := &Miss{File: f.Name, Kind: NoSuchRequest, Ordinal: ordinal, Recordings: len(x.questions)}
+// same question, all used. A bare miss is not compared with the recordings.
+func explain(f *File, m *matcher, x *index, q question, ordinal int, known []int32, bare bool) *Miss {
+	miss := &Miss{File: f.Name, Kind: NoSuchRequest, Ordinal: ordinal, Recordings: len(x.questions), Bare: bare}
 	switch {
+	case bare && len(known) == 0 && m.mode != Sequence:
 	case len(known) > 0:
 		miss.Kind, miss.Used = UsedUp, len(known)
 		miss.nearest(f, int(known[len(known)-1]))

@@ -42,6 +42,10 @@ type Miss struct {
 	Used       int // recordings of this very request, all used; for UsedUp
 	Recordings int // in the file
 
+	// Bare says that nobody asked for more than this: nearest, cause and
+	// differences were not looked for.
+	Bare bool
+
 	Nearest     int // number of the nearest recording, from 1; 0 for none
 	NearestLine int // its line in the file; 0 when unknown
 	Cause       Cause
@@ -59,7 +63,11 @@ const shown = 3
 // Error tells the whole miss in one line.
 func (m *Miss) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: no recorded reply for %s #%d; ", m.File, m.Noun, m.Ordinal)
+	fmt.Fprintf(&b, "%s: no recorded reply for %s #%d", m.File, m.Noun, m.Ordinal)
+	if m.Bare {
+		return b.String()
+	}
+	b.WriteString("; ")
 	switch {
 	case m.Kind == UsedUp:
 		fmt.Fprintf(&b, "used %d of %d recordings of this request, the last is #%d", m.Used, m.Used, m.Nearest)

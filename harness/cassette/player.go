@@ -27,6 +27,10 @@ type Options struct {
 	// taken from the cassette's path.
 	Record string
 
+	// BareMisses spares the comparison of a request that missed with what was
+	// recorded: for replays in which misses are expected.
+	BareMisses bool
+
 	// Wait lets time pass: the recorded latency before an answer, and the pace of
 	// a recorded stream. nil answers at once.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -123,7 +127,7 @@ func (p *Player) nextOrdinal() int {
 }
 
 func (p *Player) miss(q question, ordinal int, known []int32) error {
-	m := explain(p.file, p.matcher, p.index, q, ordinal, known)
+	m := explain(p.file, p.matcher, p.index, q, ordinal, known, p.opts.BareMisses)
 	m.Noun, m.Record = "model request", p.opts.Record
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,6 +36,8 @@ type ToolOptions struct {
 	// to none.
 	Again func(tool string) bool
 
+	BareMisses bool // as in Options
+
 	Record  string // as in Options
 	Wait    func(ctx context.Context, d time.Duration) error
 	Observe func(Played)
@@ -140,7 +142,7 @@ func (p *ToolPlayer) Execute(ctx context.Context, c tool.Call) (tool.Result, err
 }
 
 func (p *ToolPlayer) miss(name string, q question, ordinal int, known []int32) error {
-	m := explain(p.file, p.matcher(name), p.index, q, ordinal, known)
+	m := explain(p.file, p.matcher(name), p.index, q, ordinal, known, p.opts.BareMisses)
 	m.Noun, m.Record = "call of "+strconv.Quote(name)+", tool call", p.opts.Record
 	if m.Cause != CausePath && m.Cause != "" {
 		m.Cause = CauseArguments
