@@ -14,7 +14,10 @@ package fault
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness/tool"
@@ -39,6 +42,9 @@ type Fault struct {
 
 	// Takes are the parameters that fit, each with what it is when left out.
 	Takes []Param
+	// Kinds are the variants that the parameter kind names, the default first; where
+	// the default depends on the place, Takes says so.
+	Kinds []string
 	// Retried says that a loop may try again after it, so that a further attempt
 	// is a place, too.
 	Retried bool
@@ -66,6 +72,9 @@ type Fault struct {
 	// answered says that fits looks at what the tool answers: the tool has done its
 	// work before the fault strikes, and an answer that is an error is let through.
 	answered bool
+	// profile says that the fault draws by itself which of the calls it strikes, and
+	// that no address means every call.
+	profile bool
 	// One of the two, by the fault's side; none for the host's.
 	model func(s *strike) (*http.Response, error)
 	tool  func(ctx context.Context, s *toolStrike) (tool.Result, error)
@@ -109,6 +118,8 @@ func (f *Fault) Fits(p *Place, s *Spec) string {
 		return "a fault of the " + string(f.Side()) + "'s side"
 	case f.Inside == OnlyInside && !p.Stream:
 		return "the answer is no stream"
+	case s.Params.Kind != "" && !slices.Contains(f.Kinds, s.Params.Kind):
+		return fmt.Sprintf("there is no kind %q of it; there is %s", s.Params.Kind, strings.Join(f.Kinds, ", "))
 	case f.answered && p.Result.Err != nil:
 		return "the tool answers with an error of its own"
 	case f.fits == nil:

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
@@ -40,7 +42,9 @@ type Injector struct {
 	toolCalls map[string]int // so far, by tool; "" of all
 	known     map[int]number // tool calls by their ordinal in the run
 	byID      map[string]number
-	turns     map[string]int // siblings of a call, by id
+	turns     map[string]int            // siblings of a call, by id
+	originals map[string]jsontext.Value // of calls that a fault made up: the arguments that there is an answer for
+	guesses   guesses
 	seen      bool
 }
 
@@ -55,7 +59,8 @@ type armed struct {
 	fired   int
 	first   Address
 	misfit  string // why it did not strike where it was due
-	carried *held  // of a lasting fault: the answer that it struck first
+	carried *held  // the answer that a lasting fault struck first, or that one keeps for the next call
+	later   bool   // it strikes at pinned, not where it was addressed
 }
 
 // Fired is what came of one spec.
@@ -71,7 +76,7 @@ type Fired struct {
 func New(specs []Spec, o Options) (*Injector, error) {
 	i := &Injector{
 		opts: o, specs: map[string]*tool.Spec{}, toolCalls: map[string]int{}, known: map[int]number{},
-		byID: map[string]number{}, turns: map[string]int{},
+		byID: map[string]number{}, turns: map[string]int{}, originals: map[string]jsontext.Value{},
 	}
 	for n, s := range specs {
 		f, ok := Lookup(s.Name)
@@ -122,7 +127,7 @@ func (i *Injector) due(a *armed, at Address) bool {
 	case !a.addressed(at) || !a.attemptDue(max(at.Attempt, 1)):
 		return false
 	}
-	return a.Chance == 0 || i.draw(a, at) < a.Chance
+	return a.Chance == 0 || a.fault.profile || i.draw(a, at) < a.Chance
 }
 
 // addressed tells whether the call is the one that the spec means.
@@ -131,7 +136,9 @@ func (a *armed) addressed(at Address) bool {
 		return false
 	}
 	switch {
-	case a.At.Call == Every, a.At.Call == 0 && a.Chance != 0:
+	case a.later:
+		return at.Call == a.pinned
+	case a.At.Call == Every, a.At.Call == 0 && (a.Chance != 0 || a.fault.profile):
 		return true
 	case a.At.Call == 0:
 		return a.pinned == 0 || a.pinned == at.Call && a.tool == at.Tool

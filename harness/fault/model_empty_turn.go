@@ -23,12 +23,3 @@ var emptyTurn = Fault{
 		})
 	},
 }
-
-// stop gives the answer a stop reason in neutral words, and in the provider's
-// where raw says them.
-func (s *strike) stop(r *wire.Response, stop wire.Stop, raw string) {
-	r.Stop, r.RawStop = stop, nil
-	if raw != "" {
-		r.RawStop = []string{raw}
-	}
-}

@@ -1,10 +1,6 @@
 package fault
 
-import (
-	"net/http"
-
-	"github.com/retake-harness/retake/harness/wire"
-)
+import "net/http"
 
 // overloaded is the provider that has no room: 529 at Anthropic, 503 at the
 // others, each with its own body. In real life it comes in bursts, and retries at
@@ -16,15 +12,5 @@ var overloaded = Fault{
 	Breaks:  "it comes in bursts, and the retries of SDK, loop and job multiply",
 	Right:   "a bounded number of attempts in all, with growing waits",
 	Retried: true,
-	model: func(s *strike) (*http.Response, error) {
-		e := &wire.APIError{Status: http.StatusServiceUnavailable, Type: "server_error", Message: "The server is overloaded. Please try again later."}
-		switch s.api() {
-		case wire.AnthropicMessages:
-			e = &wire.APIError{Status: statusOverloaded, Type: "overloaded_error", Message: "Overloaded"}
-		case wire.GeminiGenerate:
-			e = &wire.APIError{Status: http.StatusServiceUnavailable, Type: "UNAVAILABLE", Message: "The model is overloaded. Please try again later."}
-		default:
-		}
-		return s.fail(e, nil)
-	},
+	model:   func(s *strike) (*http.Response, error) { return s.fail(s.overloadStatus(), nil) },
 }

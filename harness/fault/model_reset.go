@@ -21,7 +21,7 @@ var reset = Fault{
 		if s.armed.At.Event == 0 {
 			return nil, connectionReset()
 		}
-		return s.cutAt(func() error { return connectionReset() })
+		return s.cutAt(func([]byte) ([]byte, error) { return nil, connectionReset() })
 	},
 }
 

@@ -16,6 +16,6 @@ var truncatedStream = Fault{
 	Retried: true,
 	Inside:  OnlyInside,
 	model: func(s *strike) (*http.Response, error) {
-		return s.cutAt(func() error { return io.EOF })
+		return s.cutAt(func([]byte) ([]byte, error) { return nil, io.EOF })
 	},
 }

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/tool"
@@ -25,6 +26,7 @@ type Place struct {
 	Bounds []int // the events with which a block of the answer is complete, ascending
 	// Decls are the tools of the run by name.
 	Decls map[string]*tool.Spec
+	made  bool // the answer is one that a fault made up
 
 	// Of a tool call.
 
@@ -45,15 +47,6 @@ func (p *Place) calls() []wire.Block {
 	return p.Answer.Calls()
 }
 
-// noCalls is what most faults of the model's output say of an answer without a
-// tool call.
-func noCalls(p *Place, _ *Spec) string {
-	if len(p.calls()) == 0 {
-		return "the answer calls no tool"
-	}
-	return ""
-}
-
 // readable is what every rewriting fault needs.
 func readable(p *Place, _ *Spec) string {
 	switch {
@@ -61,8 +54,37 @@ func readable(p *Place, _ *Spec) string {
 		return "the answer cannot be read"
 	case p.Answer.Err != nil:
 		return "the answer is an error already"
+	case !p.Answer.Complete:
+		return "the answer is cut already"
 	}
 	return ""
+}
+
+// rewritable is what a fault needs that changes a call: that the answer makes one
+// whose arguments are JSON.
+func rewritable(p *Place, s *Spec) string {
+	if why := readable(p, s); why != "" {
+		return why
+	}
+	if slices.ContainsFunc(p.Answer.Message.Blocks, plainCall) {
+		return ""
+	}
+	return "the answer calls no tool"
+}
+
+// plainCall tells the calls that can be rewritten. Those of tools with free text
+// as their input cannot.
+func plainCall(b wire.Block) bool { return b.Kind == wire.KindToolCall && b.Args != nil }
+
+// plainCalls are the places of these calls among the blocks.
+func plainCalls(blocks []wire.Block) []int {
+	var out []int
+	for n := range blocks {
+		if plainCall(blocks[n]) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // String spells a place: call 2 attempt 1 event 7, get_weather call 1.

@@ -8,33 +8,24 @@ import (
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
-// cutAt sends the events before the addressed one, and ends as end says. Without
-// an event it is the middle one.
-func (s *strike) cutAt(end func() error) (*http.Response, error) {
-	p, err := s.place()
-	if err != nil {
+// cutAt sends the events before the addressed one, and ends as end says.
+func (s *strike) cutAt(end func(rest []byte) ([]byte, error)) (*http.Response, error) {
+	return s.inside(func(kept []byte, _ int) ([]byte, func() ([]byte, error)) {
+		rest := s.held.body[len(kept):]
+		return kept, func() ([]byte, error) { return end(rest) }
+	})
+}
+
+// inside strikes a stream at the addressed event, without one in the middle. shape
+// gets the events before it and its number, and gives what is sent and how the
+// body ends.
+func (s *strike) inside(shape func(kept []byte, n int) ([]byte, func() ([]byte, error))) (*http.Response, error) {
+	if _, err := s.place(); err != nil {
 		return nil, err
 	}
-	if !p.Stream {
-		s.misfit = "the answer is no stream"
-		return nil, nil //nolint:nilnil // the misfit says that there is no answer
-	}
-	ends := sse.Ends(s.held.body)
-	n := s.armed.At.Event
-	if n == 0 {
-		n = (len(ends) + 1) / 2
-	}
-	if n > len(ends) {
-		s.misfit = plural(len(ends), "the stream has one event", "the stream has %d events")
-		return nil, nil //nolint:nilnil // as above
-	}
-	kept := 0
-	if n > 1 {
-		kept = ends[n-2]
-	}
-	if s.tellsNothing(kept) {
-		s.misfit = "without that event the answer is as complete as with it"
-		return nil, nil //nolint:nilnil // as above
+	n, kept, why := s.before()
+	if why != "" {
+		return s.unfit(why)
 	}
 	h, err := s.rob()
 	if err != nil {
@@ -42,9 +33,32 @@ func (s *strike) cutAt(end func() error) (*http.Response, error) {
 	}
 	s.event = n
 	resp := newResponse(s.req, h.status, h.header, nil)
-	resp.Body, resp.ContentLength = &endingBody{rest: h.body[:kept:kept], end: end}, -1
+	text, end := shape(h.body[:kept:kept], n)
+	resp.Body, resp.ContentLength = &endingBody{rest: text, end: end}, -1
 	resp.Header.Del("Content-Length")
 	return resp, nil
+}
+
+// before is the event that is struck, and how much of the body lies before it;
+// why says that there is none to strike.
+func (s *strike) before() (n, kept int, why string) {
+	if !s.held.place.Stream {
+		return 0, 0, "the answer is no stream"
+	}
+	ends := sse.Ends(s.held.body)
+	if n = s.armed.At.Event; n == 0 {
+		n = (len(ends) + 1) / 2
+	}
+	if n > len(ends) {
+		return 0, 0, plural(len(ends), "the stream has one event", "the stream has %d events")
+	}
+	if n > 1 {
+		kept = ends[n-2]
+	}
+	if s.tellsNothing(kept) {
+		return 0, 0, "without that event the answer is as complete as with it"
+	}
+	return n, kept, ""
 }
 
 // tellsNothing tells that the beginning of the stream is a complete answer: what

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -16,7 +15,7 @@ func (i *Injector) Tool(spec *tool.Spec) tool.Executor {
 	i.mu.Lock()
 	i.specs[spec.Decl.Name] = spec
 	i.mu.Unlock()
-	next := spec.Exec
+	next := i.fromOriginals(spec.Exec)
 	return tool.ExecutorFunc(func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		return i.execute(ctx, spec, next, c)
 	})
@@ -43,31 +42,6 @@ func (i *Injector) next(name string) number {
 	i.toolCalls[""]++
 	i.toolCalls[name]++
 	return number{i.toolCalls[name], i.toolCalls[""]}
-}
-
-// learn takes from an answer that goes through what is asked of it: its place for
-// a survey, the order of its calls where goroutines may change it.
-func (i *Injector) learn(s *strike, h *held) {
-	if h.place == nil {
-		h.place = i.placeOf(s, h)
-	}
-	if h.status >= http.StatusBadRequest {
-		return
-	}
-	calls := h.place.calls()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.opts.Survey {
-		p := *h.place
-		p.survey(h)
-		i.places = append(i.places, p)
-	}
-	for _, c := range calls {
-		if c.ID != "" && i.specs[c.Name] != nil {
-			i.byID[c.ID] = i.next(c.Name)
-		}
-		i.turns[c.ID] = len(calls) - 1
-	}
 }
 
 func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Executor, c tool.Call) (tool.Result, error) {
