@@ -130,6 +130,9 @@ func (w *world) run(ctx context.Context) {
 	if d := w.diverged(); w.err == nil && d != nil && !w.scripted() {
 		out.Class, out.Detail = failure.Diverged, "the recording ends here: "+d.Error()
 	}
+	if w.params.ContractOnly && failure.Of(w.err) == failure.Agent && !w.panicked {
+		out.Class, out.Detail, w.err = failure.Agent, w.err.Error(), nil // it gave up, which is its right
+	}
 	w.result.Outcome = out
 	w.result.Latency = clock.Now(outer)
 	w.collect(out)
@@ -160,6 +163,7 @@ func (w *world) once(ctx context.Context) (out Outcome, timeUp bool, err error) 
 func (w *world) agent(ctx context.Context) (out Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
+			w.panicked = true
 			err = failure.Errorf(failure.Agent, "the agent panicked: %v", v)
 		}
 	}()

@@ -42,6 +42,7 @@ type world struct {
 	callsBefore         int                  // tool calls of the runs before the last
 	unchecked           []string             // expectations that a divergence kept from being checked
 	end                 *journal.Ended
+	panicked            bool
 	err                 error // what ended the run, nil when the agent did
 }
 

@@ -38,11 +38,8 @@ type careless struct {
 	goesOnUnsettled bool // ends the task while the model waits for results
 }
 
-// the bounds of a loop that counts, and of one that does not.
-const (
-	carefulTurns, carelessTurns = 4, 30
-	carefulTries, carelessTries = 3, 9
-)
+// the bounds of a loop that does not count.
+const carelessTurns, carelessTries = 30, 9
 
 func (c careless) Run(ctx context.Context, env *harness.Env) (harness.Outcome, error) {
 	cd, ok := codec.For(env.API)
@@ -59,7 +56,7 @@ func (c careless) Run(ctx context.Context, env *harness.Env) (harness.Outcome, e
 		r.req.System = append(r.req.System, text(s))
 	}
 	r.say(wire.RoleUser, text(env.Task()))
-	turns := carefulTurns
+	turns := env.Scenario.Limits.Iterations
 	if c.noCap {
 		turns = carelessTurns
 	}
@@ -91,6 +88,7 @@ type carelessRun struct {
 	codec    wire.Codec
 	req      *wire.Request
 	repeated map[string]int
+	calls    int
 	pauses   int
 	fresh    int
 }
@@ -157,6 +155,10 @@ func (r *carelessRun) use(ctx context.Context, resp *wire.Response, calls []wire
 // refuse ends a run whose calls go in a circle, or cannot be told apart.
 func (r *carelessRun) refuse(calls []wire.Block) failure.Class {
 	ids := map[string]bool{}
+	r.calls += len(calls)
+	if n := r.env.Scenario.Limits.ToolCalls; n > 0 && r.calls > n && !r.noCap {
+		return failure.CallBudget
+	}
 	for _, c := range calls {
 		if ids[c.ID] && c.ID != "" && !r.runsTwice {
 			return failure.DuplicateCall
@@ -164,7 +166,7 @@ func (r *carelessRun) refuse(calls []wire.Block) failure.Class {
 		ids[c.ID] = true
 		key := c.Name + string(c.Args)
 		r.repeated[key]++
-		if r.repeated[key] > 3 && !r.noCap {
+		if r.repeated[key] > r.env.Scenario.GiveUp.RepeatedCalls && !r.noCap {
 			return failure.RepeatedCall
 		}
 	}
@@ -201,7 +203,7 @@ func (r *carelessRun) call(ctx context.Context, c wire.Block) (wire.Block, bool)
 
 // ask makes one model call, with its retries.
 func (r *carelessRun) ask(ctx context.Context) (*wire.Response, error) {
-	most := carefulTries
+	most := r.env.Retry.Attempts
 	if r.neverStops {
 		most = carelessTries
 	}
