@@ -152,6 +152,8 @@ func (c *checker) value(name string) {
 		c.bad(name, "status %d is no failure; say one from 400 to 599", p.Status)
 	case name == "bytes" && p.Bytes < 0, name == "count" && p.Count < 0:
 		c.bad(name, "%s must be a number from 1 on", name)
+	case name == "kind" && len(c.fault.Kinds) > 0 && !slices.Contains(c.fault.Kinds, p.Kind):
+		c.bad(name, "%s has no kind %q%s; it has %s", c.fault.Name, p.Kind, suggest.Hint(p.Kind, c.fault.Kinds), strings.Join(c.fault.Kinds, ", "))
 	case name == "effect" && p.Effect != Before && p.Effect != After:
 		c.bad(name, "effect %s, is %q", wantEffect, p.Effect)
 	}

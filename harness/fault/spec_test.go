@@ -71,6 +71,10 @@ func TestSpecRefused(t *testing.T) {
 		{"a place of what has none", "host.regenerate@call=1", `fault "host.regenerate@call=1": host.regenerate strikes the run as a whole; drop tool, call, attempt and event`},
 		{"a run for ever", "host.regenerate@times=every", `fault "host.regenerate@times=every": host.regenerate needs a number of times; a run that is repeated for ever has no end`},
 		{"a parameter that does not fit", "tool.lost_ack@status=503", `fault "tool.lost_ack@status=503": tool.lost_ack takes no status; it takes delay`},
+		{"an unknown kind", "model.bad_body@kind=htlm", `fault "model.bad_body@kind=htlm": model.bad_body has no kind "htlm" (did you mean "html"?); it has html, json, empty`},
+		{"a status that is no failure", "model.client_error@status=200", `fault "model.client_error@status=200": status 200 is no failure; say one from 400 to 599`},
+		{"half a second", "model.rate_limit@retry_after=1500ms", `fault "model.rate_limit@retry_after=1500ms": retry_after is sent in whole seconds, is 1.5s`},
+		{"an effect that is none", "tool.cancelled@effect=during", `fault "tool.cancelled@effect=during": effect=during: must be before or after`},
 		{"two at once", "model.reset@tool=a,text=b", `fault "model.reset@tool=a,text=b": model.reset strikes the model's answers, not a tool; drop tool; model.reset takes no text; it takes no parameters`},
 	} {
 		_, err := fault.ParseSpec(tc.text)
@@ -114,12 +118,12 @@ func drawSpec(t *rapid.T) fault.Spec {
 		s.At.Event = rapid.IntRange(0, 9).Draw(t, "event")
 	}
 	for _, p := range f.Takes {
-		drawParam(t, p.Name, &s.Params)
+		drawParam(t, p.Name, f.Kinds, &s.Params)
 	}
 	return s
 }
 
-func drawParam(t *rapid.T, name string, p *fault.Params) {
+func drawParam(t *rapid.T, name string, kinds []string, p *fault.Params) {
 	switch name {
 	case "delay":
 		p.Delay = time.Duration(rapid.Int64Range(0, 1<<50).Draw(t, name))
@@ -133,6 +137,8 @@ func drawParam(t *rapid.T, name string, p *fault.Params) {
 		p.Count = rapid.IntRange(0, 50).Draw(t, name)
 	case "text":
 		p.Text = rapid.String().Draw(t, name)
+	case "kind":
+		p.Kind = rapid.SampledFrom(append([]string{""}, kinds...)).Draw(t, name)
 	case "effect":
 		p.Effect = rapid.SampledFrom([]fault.Effect{"", fault.Before, fault.After}).Draw(t, name)
 	}

@@ -208,8 +208,8 @@ type SaidCall struct {
 // When says which request a scripted turn answers; a zero field allows any. The
 // first turn that was not said yet and fits is taken.
 type When struct {
-	Code string // of the last tool result: its error's code, or ok
-	Tool string // the tool that gave the last result
+	Code string // of a tool result of the last turn: its error's code, or ok
+	Tool string // a tool that gave a result of the last turn; with Code the one with that code
 	Call int    // the number of the model call in the run
 }
 

@@ -70,19 +70,8 @@ func (b *builder) strike(f *fault.Spec, part string, s *Scenario) {
 	if f.Name == "" {
 		return // could not be read, and is told
 	}
-	problems := f.Problems()
-	for _, p := range problems {
+	for _, p := range s.FaultProblems(f) {
 		b.failAt(part+keyPart(p.Key), "%s", p.What)
-	}
-	entry, ok := fault.Lookup(f.Name)
-	if !ok || len(problems) > 0 {
-		return
-	}
-	switch entry.Side() {
-	case fault.SideModel:
-		b.strikeModel(f, entry, part, s)
-	case fault.SideTool:
-		b.strikeTool(f, part, s)
 	}
 }
 
@@ -98,32 +87,52 @@ func keyPart(key string) string {
 	}
 }
 
-func (b *builder) strikeModel(f *fault.Spec, entry *fault.Fault, part string, s *Scenario) {
+// FaultProblems are all that is wrong with a fault by itself or, when there is
+// nothing, what the scenario does not have of its place.
+func (s *Scenario) FaultProblems(f *fault.Spec) []fault.Problem {
+	problems := f.Problems()
+	entry, ok := fault.Lookup(f.Name)
+	if !ok || len(problems) > 0 {
+		return problems
+	}
+	add := func(key, format string, args ...any) {
+		problems = append(problems, fault.Problem{Key: key, What: fmt.Sprintf(format, args...)})
+	}
+	switch entry.Side() {
+	case fault.SideModel:
+		s.modelProblems(f, entry, add)
+	case fault.SideTool:
+		s.toolProblems(f, add)
+	}
+	return problems
+}
+
+func (s *Scenario) modelProblems(f *fault.Spec, entry *fault.Fault, add func(key, format string, args ...any)) {
 	switch {
 	case s.Stream:
 	case entry.Inside == fault.OnlyInside:
-		b.failAt(part+".fault", "%s strikes inside a stream, and the scenario does not stream; say stream: true", f.Name)
+		add("fault", "%s strikes inside a stream, and the scenario does not stream; say stream: true", f.Name)
 	case f.At.Event != 0:
-		b.failAt(part+".at.event", "the scenario does not stream, so there are no events; say stream: true, or drop event")
+		add("event", "the scenario does not stream, so there are no events; say stream: true, or drop event")
 	}
 	if f.At.Call > s.Limits.Iterations {
-		b.failAt(part+".at.call", "there is no model call %d: limits.iterations ends the run after %d; name an earlier one, or raise the limit", f.At.Call, s.Limits.Iterations)
+		add("call", "there is no model call %d: limits.iterations ends the run after %d; name an earlier one, or raise the limit", f.At.Call, s.Limits.Iterations)
 	}
 }
 
-func (b *builder) strikeTool(f *fault.Spec, part string, s *Scenario) {
+func (s *Scenario) toolProblems(f *fault.Spec, add func(key, format string, args ...any)) {
 	name := f.At.Tool
 	i := slices.IndexFunc(s.Tools, func(d tool.Decl) bool { return d.Name == name })
 	switch {
 	case len(s.Tools) == 0:
-		b.failAt(part+".fault", "%s strikes a tool call, and the scenario has no tools", f.Name)
+		add("fault", "%s strikes a tool call, and the scenario has no tools", f.Name)
 	case name != "" && i < 0:
-		b.failAt(part+".at.tool", "unknown tool %q%s; it strikes tools that are declared under tools", name, suggest.Hint(name, names(s.Tools)))
+		add("tool", "unknown tool %q%s; it strikes tools that are declared under tools", name, suggest.Hint(name, names(s.Tools)))
 	case name != "" && s.Tools[i].Provider != nil:
-		b.failAt(part+".at.tool", "the provider runs %q itself, so its calls do not pass here; name a tool of the host", name)
+		add("tool", "the provider runs %q itself, so its calls do not pass here; name a tool of the host", name)
 	}
 	if n := s.Limits.ToolCalls; n > 0 && f.At.Call > n {
-		b.failAt(part+".at.call", "there is no tool call %d: limits.tool_calls ends the run after %d; name an earlier one, or raise the limit", f.At.Call, n)
+		add("call", "there is no tool call %d: limits.tool_calls ends the run after %d; name an earlier one, or raise the limit", f.At.Call, n)
 	}
 }
 
