@@ -9,8 +9,8 @@
 // lie two seams, and everything that retake does to a run is a wrapper at one of
 // them:
 //
-//	model calls: agent ▶ tap ▶ cassette                    (http.RoundTripper)
-//	tool calls:  agent ▶ checks, guard, approval ▶ ledger ▶ executor or cassette
+//	model calls: agent ▶ tap ▶ faults ▶ cassette            (http.RoundTripper)
+//	tool calls:  agent ▶ checks, guard, approval ▶ faults ▶ ledger ▶ executor or cassette
 //
 // The model's side is one HTTP attempt at a time, so that the retries of an SDK
 // are seen as what they are. The tap is outermost: the journal holds what the
@@ -25,6 +25,16 @@
 // timeline and cost no time. An agent in Go that waits by itself, or by way of
 // an SDK, runs inside a testing/synctest bubble, where package time is virtual.
 // "Latency" in a replay is what was recorded and injected, on that clock.
+//
+// # Faults
+//
+// Params.Variant runs the scenario under faults of package fault, which strike
+// between the tap and the recordings. Where the model sees one, its recording
+// ends: the run stops there and is judged by what happened until then, or goes on
+// by the variant's script, or replays a recording made under the fault. What
+// could not be checked is named, and makes the run diverged, never a pass. A fault
+// that never struck fails it. Package sweep makes such runs for every fault at
+// every place.
 //
 // # Judging
 //
@@ -43,8 +53,11 @@
 //	cassettes/NAME/MODEL.yaml               recordings of the model
 //	cassettes/NAME/tools.yaml               recordings of the tools
 //	golden/NAME/MODEL.golden                the transcript that was reviewed
+//	golden/NAME/MODEL/VARIANT.golden        the one of a run under faults
+//	cassettes/NAME/MODEL/VARIANT.yaml       recordings made under faults
 //	reports/RUN/                            report.json, report.md, junit.xml, transcripts/
 //	reports/latest                          the newest run
+//	reports/sweep/NAME/MODEL.{json,md}      the newest sweep
 //
 // In file names each byte of a model's name outside [A-Za-z0-9._-] is %XX.
 package harness
