@@ -172,8 +172,8 @@ func (i *Injector) draw(a *armed, at Address) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:8])>>(64-bits)) / (1 << bits)
 }
 
-// struck writes a strike down.
-func (i *Injector) struck(ctx context.Context, a *armed, at Address) {
+// struck writes down a strike at an attempt that began at when.
+func (i *Injector) struck(when time.Duration, a *armed, at Address) {
 	i.mu.Lock()
 	if a.fired == 0 {
 		a.pinned, a.tool, a.first = at.Call, at.Tool, at
@@ -182,7 +182,7 @@ func (i *Injector) struck(ctx context.Context, a *armed, at Address) {
 	i.seen = i.seen || a.fault.Seen
 	i.mu.Unlock()
 	if i.opts.Journal != nil {
-		i.opts.Journal.Write(&journal.Fault{At: clock.Now(ctx), Name: a.Name, Place: at.String()})
+		i.opts.Journal.Write(&journal.Fault{At: when, Name: a.Name, Place: at.String()})
 	}
 }
 
@@ -217,7 +217,7 @@ func (i *Injector) Regenerations() int {
 func (i *Injector) Regenerate(ctx context.Context) {
 	for _, a := range i.armed {
 		if a.fault == &regenerate {
-			i.struck(ctx, a, Address{})
+			i.struck(clock.Now(ctx), a, Address{})
 		}
 	}
 }

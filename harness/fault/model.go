@@ -66,7 +66,7 @@ func (i *Injector) roundTrip(next http.RoundTripper, req *http.Request) (*http.R
 		req.Body = body.Of(text)
 	}
 	c, attempt := i.begin(text)
-	s := &strike{injector: i, ctx: req.Context(), req: req, body: text, call: c, next: next, at: Address{Call: c.number, Attempt: attempt}}
+	s := &strike{injector: i, began: clock.Now(req.Context()), ctx: req.Context(), req: req, body: text, call: c, next: next, at: Address{Call: c.number, Attempt: attempt}}
 	if err := i.continueGuess(s); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (i *Injector) strikeModel(s *strike) (*http.Response, error) {
 			continue
 		}
 		i.carry(a, s.held)
-		i.struck(s.ctx, a, s.struckAt())
+		i.struck(s.began, a, s.struckAt())
 		return resp, err
 	}
 	return i.pass(s)

@@ -73,6 +73,7 @@ func (*endingBody) Close() error { return nil }
 // strike is one HTTP attempt that a fault may strike.
 type strike struct {
 	injector *Injector
+	began    time.Duration
 	ctx      context.Context
 	req      *http.Request
 	body     []byte

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -65,7 +66,7 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 			i.misfit(a, at, why)
 			continue
 		}
-		i.struck(ctx, a, at) // before: the fault may panic
+		i.struck(clock.Now(ctx), a, at) // before: the fault may panic
 		return a.fault.tool(ctx, s)
 	}
 	res, err := s.work(ctx)

@@ -39,6 +39,8 @@ func Build(head Head, events []journal.Event) []byte {
 			w.model(e)
 		case *journal.ToolAttempt:
 			w.attempt(e)
+		case *journal.Fault:
+			w.line("fault", strings.TrimSpace(e.Name+" "+e.Place))
 		case *journal.Ended:
 			w.ended(e)
 		}
