@@ -53,18 +53,25 @@ func (u Usage) Total() int64 {
 	return n
 }
 
-// Class files the error: by its type where the provider names one (an error
-// inside a stream has status 200), else by its status.
+// Class files the error: by a type or code that says more than a status, else by
+// its status, and inside a stream, whose status is 200, by its type.
 func (e *APIError) Class() failure.Class {
+	for _, word := range [...]string{e.Type, e.Code} {
+		switch strings.ToLower(word) {
+		case "overloaded_error", "overloaded", "unavailable", "server_overloaded", "server_is_overloaded":
+			return failure.Overloaded
+		case "rate_limit_error", "rate_limit_exceeded", "resource_exhausted":
+			return failure.RateLimited
+		case "authentication_error", "permission_error", "invalid_api_key", "unauthenticated", "permission_denied":
+			return failure.Unauthorized
+		case "timeout_error", "deadline_exceeded":
+			return failure.Timeout
+		}
+	}
+	if e.Status >= http.StatusBadRequest {
+		return StatusClass(e.Status)
+	}
 	switch strings.ToLower(e.Type) {
-	case "overloaded_error", "overloaded", "unavailable", "server_overloaded":
-		return failure.Overloaded
-	case "rate_limit_error", "rate_limit_exceeded", "resource_exhausted":
-		return failure.RateLimited
-	case "authentication_error", "permission_error", "invalid_api_key", "unauthenticated", "permission_denied":
-		return failure.Unauthorized
-	case "timeout_error", "deadline_exceeded":
-		return failure.Timeout
 	case "api_error", "server_error", "internal", "internal_error", "internal_server_error":
 		return failure.ServerError
 	case "invalid_request_error", "not_found_error", "billing_error", "request_too_large", "invalid_argument":

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -41,4 +42,24 @@ func FuzzReadError(f *testing.F) {
 			t.Errorf("%q: %+v", body, e)
 		}
 	})
+}
+
+func TestClassOfAnError(t *testing.T) {
+	for _, row := range []struct {
+		why  string
+		e    wire.APIError
+		want failure.Class
+	}{
+		{"a status says more than a type that is everybody's", wire.APIError{Status: 401, Type: "invalid_request_error"}, failure.Unauthorized},
+		{"OpenAI's 503 has the type of a 500", wire.APIError{Status: 503, Type: "server_error"}, failure.Overloaded},
+		{"a code says more than a type", wire.APIError{Status: 200, Type: "server_error", Code: "server_is_overloaded"}, failure.Overloaded},
+		{"a quota, by its code", wire.APIError{Status: 200, Type: "requests", Code: "rate_limit_exceeded"}, failure.RateLimited},
+		{"inside a stream there is only the type", wire.APIError{Status: 200, Type: "api_error"}, failure.ServerError},
+		{"a refused request inside a stream", wire.APIError{Status: 200, Type: "invalid_request_error"}, failure.ClientError},
+		{"a type that is not known, inside a stream", wire.APIError{Status: 200, Type: "odd"}, failure.Protocol},
+	} {
+		if got := row.e.Class(); got != row.want {
+			t.Errorf("%s: class %q, want %q", row.why, got, row.want)
+		}
+	}
 }

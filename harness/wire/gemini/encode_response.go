@@ -24,8 +24,14 @@ func (Codec) EncodeResponse(dst []byte, r *wire.Response, stream bool) ([]byte, 
 	return appendLast(dst, r, r.Message.Blocks), nil
 }
 
+// appendError: inside a stream, whose status is 200, the code says which status it
+// would have been.
 func appendError(dst []byte, e *wire.APIError) []byte {
-	dst = strconv.AppendInt(append(dst, `{"error":{"code":`...), int64(e.Status), 10)
+	code := e.Status
+	if n, err := strconv.Atoi(e.Code); err == nil {
+		code = n
+	}
+	dst = strconv.AppendInt(append(dst, `{"error":{"code":`...), int64(code), 10)
 	dst = rawjson.Quote(append(dst, `,"message":`...), e.Message)
 	dst = rawjson.Quote(append(dst, `,"status":`...), e.Type)
 	return append(dst, "}}"...)

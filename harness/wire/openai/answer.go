@@ -100,7 +100,11 @@ func AppendError(dst []byte, e *wire.APIError) []byte {
 		w.Text("type", e.Type)
 	}
 	w.Value("param", jsontext.Value("null"))
-	w.Value("code", jsontext.Value("null"))
+	if e.Code == "" {
+		w.Value("code", jsontext.Value("null"))
+	} else {
+		w.Text("code", e.Code)
+	}
 	w.Close('}')
 	w.Close('}')
 	return w.B

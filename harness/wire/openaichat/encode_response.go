@@ -158,6 +158,9 @@ type chunks struct {
 }
 
 func encodeStream(dst []byte, r *wire.Response) []byte {
+	if r.Err != nil && r.ID == "" && len(r.Message.Blocks) == 0 {
+		return sse.Append(dst, "", openai.AppendError(nil, r.Err)) // it failed before the first chunk
+	}
 	c := chunks{r: r, out: dst}
 	c.delta(func(w *openai.Writer) {
 		w.Text("role", string(wire.RoleAssistant))

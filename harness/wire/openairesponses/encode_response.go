@@ -39,10 +39,8 @@ func status(r *wire.Response) string {
 	case wire.StopTruncated:
 		return "incomplete:max_output_tokens"
 	case wire.StopRefused:
-		for _, b := range r.Message.Blocks {
-			if b.Kind == wire.KindRefusal {
-				return "completed"
-			}
+		if openai.Finished(r.Message.Blocks) == wire.StopRefused {
+			return "completed"
 		}
 		return "incomplete:content_filter"
 	case wire.StopDone, wire.StopToolCalls:

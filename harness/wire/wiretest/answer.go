@@ -158,6 +158,27 @@ func canonicalArgs(calls []Call) []Call {
 	return calls
 }
 
+// errorsInStreams: an error that a provider would send in place of a stream's first
+// event is written as the one event, and read as that error.
+func errorsInStreams(t *testing.T, c wire.Codec) {
+	t.Helper()
+	sent := &wire.Response{Err: &wire.APIError{Status: 200, Type: "UNAVAILABLE", Code: "503", Message: "no room"}}
+	body, err := c.EncodeResponse(nil, sent, true)
+	if err != nil {
+		t.Fatalf("encode: %v", err)
+	}
+	if n := len(sse.Ends(body)); n != 1 {
+		t.Errorf("%s: %d events, want the error alone", body, n)
+	}
+	got, err := c.DecodeResponse(200, "text/event-stream", body)
+	if err != nil {
+		t.Fatalf("decode %s: %v", body, err)
+	}
+	if diff := cmp.Diff(worded(sent.Err), worded(got.Err)); diff != "" {
+		t.Errorf("%s\nreads differently (-sent +read):\n%s", body, diff)
+	}
+}
+
 // encodeAgain: an answer without defects is written and read without loss, in
 // its own form and in the other.
 func encodeAgain(t *testing.T, c wire.Codec, a Answer, r *wire.Response) {

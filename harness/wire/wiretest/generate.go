@@ -172,6 +172,9 @@ func answers(s Shape) *rapid.Generator[*wire.Response] {
 		if r.Stop == wire.StopDone && rapid.Bool().Draw(t, "truncated") {
 			r.Stop = wire.StopTruncated
 		}
+		if rapid.Bool().Draw(t, "refused") { // also with its calls still in the turn
+			r.Stop = wire.StopRefused
+		}
 		in, out := rapid.Int64Range(0, 1<<40).Draw(t, "input"), rapid.Int64Range(0, 1<<40).Draw(t, "output")
 		r.Usage = wire.Usage{Input: &in, Output: &out}
 		return r

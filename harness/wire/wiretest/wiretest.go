@@ -102,6 +102,7 @@ func Run(t *testing.T, c wire.Codec, f Fixtures) {
 	t.Run("requests", func(t *testing.T) { literalRequests(t, c, f) })
 	t.Run("meaning", func(t *testing.T) { meanings(t, c, f) })
 	t.Run("answers", func(t *testing.T) { literalAnswers(t, c, f) })
+	t.Run("errors in streams", func(t *testing.T) { errorsInStreams(t, c) })
 	t.Run("unreadable answers", func(t *testing.T) { unreadable(t, c) })
 	t.Run("coverage", func(t *testing.T) { coverage(t, f) })
 }
