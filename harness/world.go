@@ -36,6 +36,7 @@ type world struct {
 	player              *cassette.Player // nil with a transport of the caller's
 	modelFile, toolFile string
 	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
+	modelRecording      *cassette.File       // nil with a transport of the caller's
 	injector            *fault.Injector      // nil without faults and survey
 	divert              *divert              // with an injector
 	runs                int                  // of the whole task, before the last
@@ -66,6 +67,9 @@ func build(p Params, r *Result) (*world, error) {
 	}
 	specs, err := w.specs()
 	if err != nil {
+		return nil, err
+	}
+	if err := w.addresses(); err != nil {
 		return nil, err
 	}
 	w.tap = newTap(w.faulty(transport), w.journal)
@@ -141,7 +145,7 @@ func (w *world) openModel() error {
 	if err != nil {
 		return err
 	}
-	w.result.Hashes.Cassette, w.modelFile = file.Hash, path
+	w.result.Hashes.Cassette, w.modelFile, w.modelRecording = file.Hash, path, file
 	w.addWarnings(file)
 	if of := file.Notes.Model; of != "" && of != p.Model {
 		w.result.Warnings = append(w.result.Warnings, fmt.Sprintf("%s: x-retake says that this is a recording of the model %q, its name that it is of %q", file.Name, of, p.Model))

@@ -159,6 +159,18 @@ func (p *ToolPlayer) miss(name string, q question, ordinal int, known []int32) e
 	return failure.Wrap(failure.CassetteMiss, m)
 }
 
+// Recorded is how many calls of the tool there are in the recording; of all
+// tools with "".
+func (p *ToolPlayer) Recorded(tool string) int {
+	n := 0
+	for _, q := range p.index.questions {
+		if tool == "" || toolName(q) == tool {
+			n++
+		}
+	}
+	return n
+}
+
 // Rewind begins the replay anew: every recording is free again. Misses stay.
 func (p *ToolPlayer) Rewind() { p.index.rewind() }
 
