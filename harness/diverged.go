@@ -88,7 +88,7 @@ func (w *world) leftScript() {
 	if len(left) == 0 {
 		return
 	}
-	what := fmt.Sprintf("%s of the script not said: %v", plural(len(left), "turn was", "turns were"), left)
+	what := fmt.Sprintf("%s never said: %v", plural(len(left), "turn of the script was", "turns of the script were"), left)
 	if w.divert.diverged() == nil {
 		what += "; the run never left its recording"
 	}

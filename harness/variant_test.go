@@ -1,0 +1,169 @@
+package harness_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// under runs the scenario weather under faults, in the lines of the command line.
+// What its expectations are, the variant takes over.
+func (p project) under(t *testing.T, edit func(*scenario.Variant), specs ...string) *harness.Result {
+	t.Helper()
+	return p.exec("weather", func(hp *harness.Params) {
+		v := &scenario.Variant{ID: "v", OnDivergence: scenario.DivergeStop, Expect: hp.Scenario.Expect}
+		v.Expect.Golden = false
+		for _, text := range specs {
+			s, err := fault.ParseSpec(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.Faults = append(v.Faults, s)
+		}
+		edit(v)
+		hp.Variant = v
+	})
+}
+
+func asItIs(*scenario.Variant) {}
+
+// What the model does not see goes on with the same recording.
+func TestBelowTheModelsSight(t *testing.T) {
+	p := newProject(t)
+	plain := p.exec("weather", func(*harness.Params) {})
+	for _, spec := range []string{"model.overloaded", "model.reset@call=2", "model.rate_limit@call=1,retry_after=30s", "model.timeout", "host.regenerate"} {
+		r := p.under(t, asItIs, spec)
+		if r.Verdict != harness.Pass || len(r.Faults) != 1 || r.Faults[0].Times != 1 || r.Variant != "v" {
+			t.Errorf("%s: %s %+v %+v", spec, r.Verdict, r.Failures, r.Faults)
+		}
+		if r.Outcome.Answer != plain.Outcome.Answer || r.Latency <= plain.Latency {
+			t.Errorf("%s: answer %q after %v, without faults %q after %v", spec, r.Outcome.Answer, r.Latency, plain.Outcome.Answer, plain.Latency)
+		}
+	}
+}
+
+// What the model sees ends the recording: what was not checked is named, and is
+// never a pass by itself.
+func TestADivergence(t *testing.T) {
+	p := newProject(t)
+	for _, tc := range []struct {
+		why     string
+		edit    func(*scenario.Variant)
+		verdict harness.Verdict
+		what    string // of the first failure, or of a warning
+	}{
+		{"the expectations of the scenario are not checked", asItIs, harness.Diverged, "the recording ends where the model sees tool.unavailable at get_weather call 1"},
+		{"accepted with a reason", func(v *scenario.Variant) { v.Accept = "the outage is what it is about" }, harness.Pass, "accepted: the outage is what it is about"},
+		{"all that is expected happens before", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Told: []string{"UPSTREAM_UNAVAILABLE"}}
+		}, harness.Pass, ""},
+		{"what is expected until there does not hold", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Told: []string{"sunny"}}
+		}, harness.Fail, `the model was not told "sunny"`},
+	} {
+		r := p.under(t, tc.edit, "tool.unavailable@times=every")
+		said := strings.Join(r.Warnings, "\n")
+		for _, f := range r.Failures {
+			said += f.What
+		}
+		if r.Verdict != tc.verdict || !strings.Contains(said, tc.what) {
+			t.Errorf("%s: %s: %s", tc.why, r.Verdict, said)
+		}
+		if r.Outcome.Class != failure.Diverged || !strings.Contains(string(r.Transcript), "fault     tool.unavailable get_weather call 1 attempt 1") {
+			t.Errorf("%s: outcome %q\n%s", tc.why, r.Outcome.Class, r.Transcript)
+		}
+	}
+}
+
+// A script goes on where the recording ends; a turn that is never said fails.
+func TestAScriptGoesOn(t *testing.T) {
+	p := newProject(t)
+	sorry := scenario.Said{When: scenario.When{Code: "UPSTREAM_UNAVAILABLE"}, Text: "The weather service is down."}
+	good := scenario.Said{When: scenario.When{Code: "ok"}, Text: "Fine."}
+	for _, tc := range []struct {
+		why    string
+		script []scenario.Said
+		fault  string
+		want   harness.Verdict
+		what   string
+	}{
+		{"the turn that fits", []scenario.Said{sorry}, "tool.unavailable@times=every", harness.Pass, ""},
+		{"one turn too many", []scenario.Said{sorry, good}, "tool.unavailable@times=every", harness.Fail, "1 turn of the script was never said: [2]"},
+		{"no turn fits", []scenario.Said{good}, "tool.unavailable@times=every", harness.Invalid, "UPSTREAM_UNAVAILABLE"},
+		{"the run never leaves its recording", []scenario.Said{sorry}, "model.overloaded", harness.Fail, "the run never left its recording"},
+	} {
+		r := p.under(t, func(v *scenario.Variant) {
+			v.OnDivergence, v.Script, v.Expect = scenario.DivergeScript, tc.script, scenario.Expect{}
+		}, tc.fault)
+		said := ""
+		for _, f := range r.Failures {
+			said += f.What
+		}
+		if r.Verdict != tc.want || !strings.Contains(said, tc.what) {
+			t.Errorf("%s: %s: %s\n%s", tc.why, r.Verdict, said, r.Transcript)
+		}
+		if tc.want == harness.Pass && r.Outcome.Answer != "The weather service is down." {
+			t.Errorf("%s: answer %q", tc.why, r.Outcome.Answer)
+		}
+	}
+}
+
+// A recording that was made under the fault is replayed as a whole.
+func TestARecordingUnderTheFault(t *testing.T) {
+	p := newProject(t)
+	recorded := func(v *scenario.Variant) { v.OnDivergence = scenario.DivergeRecorded }
+	r := p.under(t, recorded, "model.overloaded")
+	wants(t, "without the recording", r, harness.Broken, failure.World, failure.PartCassette, filepath.Join("weather", "m-1", "v.yaml"))
+	text, err := os.ReadFile(p.path("cassettes/weather/m-1.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(p.path("cassettes/weather/m-1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.write("cassettes/weather/m-1/v.yaml", strings.ReplaceAll(string(text), "sunny", "hot"))
+	if r = p.under(t, recorded, "model.overloaded"); r.Models == nil || r.Verdict == harness.Broken {
+		t.Errorf("with it: %s %+v", r.Verdict, r.Failures)
+	}
+}
+
+// What cannot be: a fault while recording, a place that the recording has not, a
+// fault that never strikes.
+func TestFaultsThatCannotBe(t *testing.T) {
+	p := newProject(t)
+	for _, tc := range []struct{ why, spec, what string }{
+		{"a later model call", "model.reset@call=3", "model.reset strikes call 3: the recording has 2 model calls"},
+		{"a later tool call", "tool.panic@tool=get_weather,call=2", "tool.panic strikes get_weather call 2: the recording has 1 call of get_weather"},
+		{"an event of no stream", "model.reset@call=1,event=4", "the recorded answer has 0 events"},
+	} {
+		wants(t, tc.why, p.under(t, asItIs, tc.spec), harness.Invalid, failure.ScenarioInvalid, failure.PartScenario, tc.what)
+	}
+	r := p.exec("weather", func(hp *harness.Params) {
+		hp.Recording, hp.Variant = true, &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.reset"}}}
+	})
+	wants(t, "recording", r, harness.Invalid, failure.ScenarioInvalid, failure.PartScenario, "faults are refused while recording")
+}
+
+// A miss that no fault has led to stays one, also in a run under faults.
+func TestAMissUnderAFaultThatNobodySees(t *testing.T) {
+	p := newProject(t)
+	r := p.exec("weather", func(hp *harness.Params) {
+		hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.overloaded"}}}
+		asking(func(ctx context.Context, env *harness.Env) (string, error) {
+			resp, err := ask(ctx, env, hello)
+			if err == nil {
+				_ = resp.Body.Close()
+				_, err = ask(ctx, env, strings.ReplaceAll(hello, "hello", "goodbye"))
+			}
+			return "", err
+		})(hp)
+	})
+	wants(t, "another question", r, harness.Fail, failure.CassetteMiss, failure.PartScenario, "no recorded reply")
+}
