@@ -29,8 +29,8 @@ var guessing = Fault{
 	profile: true,
 	fits: func(p *Place, s *Spec) string {
 		switch {
-		case p.made:
-			return "the answer is made up"
+		case p.guessed:
+			return "the answer is one of several tries already"
 		case p.Asked == nil || p.Asked.Continues:
 			return "the request goes on from what the provider keeps, where made-up turns are not"
 		}
@@ -65,12 +65,19 @@ func (s *strike) guess() (*http.Response, error) {
 		}
 		tries, turns = append(tries, h), append(turns, turn)
 	}
-	tries = append(tries, s.held)
+	tries = append(tries, s.lastTry())
 	for k := range turns {
 		turns[k].then = tries[k+1]
 	}
 	s.injector.guesses.add(turns)
 	return tries[0].response(s.req), nil
+}
+
+// lastTry is the turn as it was recorded, which is not guessed at again.
+func (s *strike) lastTry() *held {
+	h := *s.held
+	h.guessed, h.place = true, nil
+	return &h
 }
 
 // waysToBreak are the arguments of the malformed tries: one or two, by the seed,
@@ -117,6 +124,6 @@ func (s *strike) malformed(n int, args jsontext.Value) (*held, madeUp, error) {
 	if err != nil {
 		return nil, madeUp{}, err
 	}
-	h := &held{status: s.held.status, header: s.held.header, body: text, took: s.held.took, made: true}
+	h := &held{status: s.held.status, header: s.held.header, body: text, took: s.held.took, guessed: true}
 	return h, madeUp{call: r.Calls()[0]}, nil
 }

@@ -5,10 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-harness/retake/harness/fault"
-	"github.com/retake-harness/retake/harness/schema"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -34,10 +31,7 @@ func turned(stop wire.Stop, check func(t *testing.T, x *exchange, r *wire.Respon
 func refused(want string) func(t *testing.T, x *exchange) {
 	return turned(wire.StopToolCalls, func(t *testing.T, x *exchange, r *wire.Response) {
 		t.Helper()
-		s, err := schema.Compile(jsontext.Value(weatherSchema))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := weatherInput(t)
 		calls := r.Calls()
 		if len(calls) != 1 || calls[0].ID != "call_1" || r.Text() != "Let me look." {
 			t.Fatalf("calls %+v", calls)
@@ -183,10 +177,7 @@ func callRows() []strikeRow {
 func burst(n int) func(t *testing.T, x *exchange, r *wire.Response) {
 	return func(t *testing.T, x *exchange, r *wire.Response) {
 		t.Helper()
-		s, err := schema.Compile(jsontext.Value(weatherSchema))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := weatherInput(t)
 		seen := map[string]bool{}
 		for k, c := range r.Calls() {
 			seen[c.ID], seen[string(c.Args)] = true, true

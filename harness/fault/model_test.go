@@ -26,6 +26,15 @@ import (
 const weatherSchema = `{"type":"object","additionalProperties":false,"required":["city"],"properties":{
 	"city":{"type":"string","minLength":2},"days":{"type":"integer","minimum":1,"maximum":14}}}`
 
+func weatherInput(t *testing.T) *schema.Schema {
+	t.Helper()
+	s, err := schema.Compile(jsontext.Value(weatherSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // exchange is one fault on one API: what the agent's end saw.
 type exchange struct {
 	*rig
@@ -51,10 +60,7 @@ func (x *exchange) text() bool { return !x.gemini() && (!x.anthropic() || x.stre
 // read, and book, a write whose schema allows everything.
 func begin(t *testing.T, api wire.API, stream bool, spec fault.Spec, answers ...*wire.Response) *exchange {
 	t.Helper()
-	input, err := schema.Compile(jsontext.Value(weatherSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := weatherInput(t)
 	x := &exchange{rig: newRig(t, api, stream, []fault.Spec{spec}, answers...), ctx: virtual(t), exec: map[string]tool.Executor{}}
 	for _, s := range []*tool.Spec{
 		{Decl: tool.Decl{Name: "get_weather", Effect: tool.EffectRead, Input: jsontext.Value(weatherSchema)}, Input: input},

@@ -25,8 +25,8 @@ type Place struct {
 	Events int   // of the stream
 	Bounds []int // the events with which a block of the answer is complete, ascending
 	// Decls are the tools of the run by name.
-	Decls map[string]*tool.Spec
-	made  bool // the answer is one that a fault made up
+	Decls   map[string]*tool.Spec
+	guessed bool // the answer is one of the tries of a turn
 
 	// Of a tool call.
 

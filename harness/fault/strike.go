@@ -16,13 +16,13 @@ import (
 
 // held is an answer that was read whole.
 type held struct {
-	status int
-	header http.Header
-	body   []byte
-	took   time.Duration
-	broken error // how the body ended, nil when whole
-	made   bool  // by a fault: it is no recorded one
-	place  *Place
+	status  int
+	header  http.Header
+	body    []byte
+	took    time.Duration
+	broken  error // how the body ended, nil when whole
+	guessed bool  // it is one of the tries of a turn
+	place   *Place
 }
 
 func (h *held) response(req *http.Request) *http.Response {
@@ -149,7 +149,7 @@ func (s *strike) place() (*Place, error) {
 }
 
 func (i *Injector) placeOf(s *strike, h *held) *Place {
-	p := &Place{Side: SideModel, Call: s.at.Call, Status: h.status, Decls: i.specs, made: h.made}
+	p := &Place{Side: SideModel, Call: s.at.Call, Status: h.status, Decls: i.specs, guessed: h.guessed}
 	api, ok := codec.Detect(s.req.Method, s.req.URL.String(), s.body)
 	if !ok {
 		return p
