@@ -93,7 +93,7 @@ func (w *world) terms() contract.Terms {
 	s := w.env.Scenario
 	t := contract.Terms{
 		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
-		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts, RetryAfterCap: w.env.Retry.RetryAfterCap,
+		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts,
 		Blocked: map[string]bool{},
 		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,

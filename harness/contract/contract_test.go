@@ -195,6 +195,16 @@ func TestW2IDsAreUnique(t *testing.T) {
 		{why: "calls of one conversation with ids of their own", seen: evidence(asked(done("x"), assistant(call("a", "f"), call("b", "f"))))},
 		{why: "no ids are not twice the same", seen: noIDs},
 		{why: "two conversations may count alike", seen: evidence(asked(done("x"), assistant(call("a", "f"))), asked(done("x"), assistant(call("a", "g"))))},
+		{
+			why: "an id that the model used twice in a turn, sent back as it came", seen: evidence(asked(done("x"), user(text("q")), assistant(call("a", "f"), call("a", "g")), user(result("a", "1"), result("a", "2")))),
+			want: []string{"W2: request 1, messages/1/1: the id \"a\" is used for two calls; the API would have answered: 400 `tool_use` ids must be unique"},
+		},
+		{
+			why: "and both ran", seen: ran(evidence(asked(calling(call("a", "f"), call("a", "f")), user(text("q")))), made("a"), made("a")),
+			want: []string{"W2: request 1: the model uses the id \"a\" for two calls, and both ran"},
+		},
+		{why: "only one of them ran", seen: ran(evidence(asked(calling(call("a", "f"), call("a", "f")), user(text("q")))), made("a"))},
+		{why: "one call that was made again ran twice, and is one", seen: ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"), made("a"))},
 		{why: "one id for two calls", seen: again, want: []string{"W2: request 1, messages/3/0: the id \"a\" is used for two calls; the API would have answered: 400 `tool_use` ids must be unique"}},
 	})
 }
@@ -217,7 +227,7 @@ func ran(e contract.Evidence, calls ...*journal.ToolCall) contract.Evidence {
 		if c.At == 0 {
 			c.At = e.Elapsed
 		}
-		e.Attempts = append(e.Attempts, &journal.ToolAttempt{Call: c.Ordinal, Attempt: 1, Tool: c.Tool, Outcome: journal.OK, Reached: true})
+		e.Attempts = append(e.Attempts, &journal.ToolAttempt{Call: c.Ordinal, Attempt: 1, Tool: c.Tool, CallID: c.CallID, Args: c.Args, Outcome: journal.OK, Reached: true})
 	}
 	return e
 }
@@ -234,6 +244,9 @@ func TestW4ToolsRunOnlyWhenAsked(t *testing.T) {
 	with := func(stop wire.Stop, raw string) *wire.Response {
 		r := calling(call("a", "f"))
 		r.Stop, r.RawStop = stop, []string{raw}
+		if raw == "" {
+			r.RawStop = nil
+		}
 		return r
 	}
 	unreached := ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a"))
@@ -247,6 +260,8 @@ func TestW4ToolsRunOnlyWhenAsked(t *testing.T) {
 		{why: "a limit inside the call", seen: ran(evidence(asked(with(wire.StopTruncated, "max_tokens"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with truncated (max_tokens)"}},
 		{why: "a refusal beside a call", seen: ran(evidence(asked(with(wire.StopRefused, "refusal"), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with refused (refusal)"}},
 		{why: "a call that was rejected did not run", seen: unreached},
+		{why: "arguments that cannot be read, and {} in their place", seen: ran(evidence(asked(calling(wire.Block{Kind: wire.KindToolCall, ID: "a", Name: "f", ArgsText: `{"n":`}), q)), &journal.ToolCall{CallID: "a", Tool: "f", Args: jsontext.Value(`{}`)}), want: []string{"W4: request 1: f ran with {}, and the arguments that the model wrote are no JSON"}},
+		{why: "no stop reason at all", seen: ran(evidence(asked(with(wire.StopNone, ""), q)), made("a")), want: []string{"W4: request 1: f ran and its turn ended with no stop reason"}},
 		{why: "a call that the model never made", seen: ran(evidence(asked(done("x"), q)), made("z")), want: []string{"W4: f ran and no turn of the model asked for it"}},
 	})
 }
@@ -272,21 +287,124 @@ func TestW5Budgets(t *testing.T) {
 			want: []string{"W5: 2 model turns, budget 1", "W5: 240 tokens, budget 239", "W5: 2 tool calls, budget 1", "W5: 2s on the run's clock, budget 1s"},
 		},
 		{why: "the turn that goes over ends the run, as it should", terms: contract.Terms{Tokens: 239}, seen: stopped},
+		{why: "each of two runs has its own limits", terms: contract.Terms{Iterations: 1, Tokens: 120, ToolCalls: 1, Time: time.Second, Runs: 2}, seen: two()},
+		{
+			why: "and together they are over them", terms: contract.Terms{Tokens: 119, Time: 999 * time.Millisecond, Runs: 2}, seen: two(),
+			want: []string{"W5: 240 tokens, budget 119 in each of 2 runs", "W5: 2s on the run's clock, budget 999ms in each of 2 runs"},
+		},
+		{why: "as many calls at once as allowed, one after another beside them", terms: contract.Terms{Parallel: 2}, seen: together(0, 0, 10)},
+		{why: "one too many", terms: contract.Terms{Parallel: 2}, seen: together(0, 5, 9), want: []string{"W5: 3 tool calls at once, at most 2"}},
+		{
+			why: "an hour that the provider asked for is the run's time, too", terms: contract.Terms{Time: time.Minute},
+			seen: evidence(limitedFirst(time.Hour), late(time.Hour+time.Second, asked(done("x"), q))),
+			want: []string{"W5: 1h0m2s on the run's clock, budget 1m0s; 1h0m0s of it were spent waiting as the provider asked"},
+		},
+		{
+			why: "what was not waited for is not said to be", terms: contract.Terms{Time: time.Minute},
+			seen: evidence(limitedFirst(time.Hour), late(2*time.Minute+time.Second, asked(done("x"), q))),
+			want: []string{"W5: 2m2s on the run's clock, budget 1m0s; 2m0s of it were spent waiting as the provider asked"},
+		},
+		{why: "a result of the size that may be shown", terms: contract.Terms{ResultBytes: 5}, seen: evidence(asked(done("x"), q, assistant(call("a", "f")), user(result("a", "12345"))))},
+		{
+			why: "a larger one, told once", terms: contract.Terms{ResultBytes: 5},
+			seen: evidence(
+				asked(done("x"), q, assistant(call("a", "f")), user(result("a", "123456"))),
+				asked(done("y"), q, assistant(call("a", "f")), user(result("a", "123456")), assistant(text("x")), user(text("?")))),
+			want: []string{"W5: request 1, messages/2/0: a result of 6 bytes is shown to the model, at most 5; cut it with a mark that says so"},
+		},
 		{why: "a failed attempt is no turn", terms: contract.Terms{Iterations: 1}, seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q))},
 	})
 }
+
+// together is a run with calls of f that begin at these seconds and take ten.
+func together(starts ...int) contract.Evidence {
+	e := evidence(asked(done("x"), user(text("q"))))
+	for _, s := range starts {
+		e.Calls = append(e.Calls, &journal.ToolCall{At: time.Duration(s) * time.Second, Latency: 10 * time.Second})
+	}
+	return e
+}
+
+// late is an attempt at that time.
+func late(at time.Duration, m *journal.ModelAttempt) *journal.ModelAttempt { m.At = at; return m }
 
 func TestW6Effects(t *testing.T) {
 	e := evidence(asked(done("x"), user(text("q"))))
 	kept := e
 	kept.Ledger = map[string]int{"pay": 2, "mail": 1}
+	other := &journal.ToolCall{CallID: "b", Tool: "f", Args: jsontext.Value(`{"n":2}`)}
 	check(t, "W6", []row{
 		{why: "no ledger", terms: contract.Terms{Effects: map[string]int{}}, seen: e, state: contract.NotObservable},
 		{why: "nothing expected of them", seen: kept, state: contract.NotApplicable},
 		{why: "as expected", terms: contract.Terms{Effects: map[string]int{"pay": 2, "mail": 1, "look": 0}}, seen: kept},
 		{
-			why: "too many, one nobody spoke of, one missing", terms: contract.Terms{Effects: map[string]int{"pay": 1, "ship": 1}}, seen: kept,
-			want: []string{"W6: mail: 1 effects, expected 0", "W6: pay: 2 effects, expected 1", "W6: ship: 0 effects, expected 1"},
+			why: "too many, and one nobody spoke of", terms: contract.Terms{Effects: map[string]int{"pay": 1}}, seen: kept,
+			want: []string{"W6: mail: 1 effect, expected 0", "W6: pay: 2 effects, expected 1"},
+		},
+		{
+			why: "fewer than the answer claims", terms: contract.Terms{Effects: map[string]int{"pay": 2, "mail": 1, "ship": 1}}, seen: kept, part: failure.PartModel,
+			want: []string{"W6: ship: 0 effects, expected 1, and the run ended as completed: its answer claims more than was done"},
+		},
+		{
+			why: "fewer, because a tool was down", terms: contract.Terms{Effects: map[string]int{"pay": 2, "mail": 1, "ship": 1}}, seen: ended(kept, failure.ToolErrorCap), part: failure.PartTool,
+			want: []string{"W6: ship: 0 effects, expected 1"},
+		},
+		{why: "fewer, where the run was ended before", terms: contract.Terms{Effects: map[string]int{"pay": 3, "mail": 1, "ship": 1}, AtMost: true}, seen: kept},
+		{
+			why: "too many, where the run was ended before", terms: contract.Terms{Effects: map[string]int{"pay": 1, "mail": 1, "ship": 1}, AtMost: true}, seen: kept,
+			want: []string{"W6: pay: 2 effects, expected 1"},
+		},
+		{
+			why: "a tool that says that it reads, though nothing is expected of effects", terms: contract.Terms{Reads: map[string]bool{"mail": true}}, seen: kept, part: failure.PartTool,
+			want: []string{"W6: mail is declared to read only, and had 1 effect"},
+		},
+		{
+			why: "and though its effect is expected; told once", terms: contract.Terms{Effects: map[string]int{"pay": 2, "mail": 1}, Reads: map[string]bool{"mail": true}}, seen: kept, part: failure.PartTool,
+			want: []string{"W6: mail is declared to read only, and had 1 effect"},
+		},
+		{why: "a tool that reads and does nothing else is no matter of effects", terms: contract.Terms{Reads: map[string]bool{"look": true}}, seen: kept, state: contract.NotApplicable},
+		{
+			why: "one operation, delivered twice to a tool that cannot know", terms: contract.Terms{Effects: map[string]int{"f": 1}, Unkeyed: map[string]bool{"f": true}},
+			seen: delivered(2, made("a")), part: failure.PartTool,
+			want: []string{"W6: f: 2 effects, expected 1; without an idempotency key nothing can tell the tool that it has seen the call"},
+		},
+		{
+			why: "with a key it would have known: somebody made another one", terms: contract.Terms{Effects: map[string]int{"f": 1}}, seen: delivered(2, made("a")),
+			want: []string{"W6: f: 2 effects, expected 1"},
+		},
+		{
+			why: "two operations are two effects, key or not", terms: contract.Terms{Effects: map[string]int{"f": 1}, Unkeyed: map[string]bool{"f": true}}, seen: delivered(2, made("a"), other),
+			want: []string{"W6: f: 2 effects, expected 1"},
+		},
+	})
+}
+
+// ended is the evidence of a run that ended so.
+func ended(e contract.Evidence, class failure.Class) contract.Evidence {
+	e.Ended = &journal.Ended{Class: class}
+	return e
+}
+
+// delivered is a run with these calls of f and n effects of it.
+func delivered(n int, calls ...*journal.ToolCall) contract.Evidence {
+	e := ran(evidence(asked(done("x"), user(text("q")))), calls...)
+	e.Ledger = map[string]int{"f": n}
+	return e
+}
+
+func TestW10EveryFaultStrikes(t *testing.T) {
+	terms := func(faults ...contract.Injected) contract.Terms { return contract.Terms{Faults: faults} }
+	struck := contract.Injected{Name: "tool.slow@tool=f", Times: 2, Why: "what it says does not matter then"}
+	check(t, "W10", []row{
+		{why: "no fault", state: contract.NotApplicable},
+		{why: "all struck", terms: terms(struck)},
+		{
+			why: "one did not fit, one was never due", part: failure.PartScenario,
+			terms: terms(struck, contract.Injected{Name: "tool.empty@call=1", Why: "f call 1 attempt 1: the tool writes"}, contract.Injected{Name: "model.reset@call=9"}),
+			want: []string{
+				"W10: the fault tool.empty@call=1 did not strike: f call 1 attempt 1: the tool writes",
+				"W10: the fault model.reset@call=9 did not strike: the run never came to its place",
+			},
 		},
 	})
 }
@@ -298,7 +416,7 @@ func TestW7Outcomes(t *testing.T) {
 	check(t, "W7", []row{
 		{why: "no seam", seen: evidence(asked(done("x"))), state: contract.NotObservable},
 		{why: "ok is one of the four", seen: e},
-		{why: "anything else is our defect", seen: bad, want: []string{`W7: attempt 1 of f ended as "maybe"`}, part: failure.PartHarness},
+		{why: "anything else is our defect", seen: bad, want: []string{`W7: request 1: attempt 1 of f ended as "maybe"`}, part: failure.PartHarness},
 	})
 }
 

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ func (r *run) asked() {
 		if !r.reached(c.Ordinal) {
 			continue
 		}
-		from := r.origin(c)
+		source := r.source(c.Ordinal)
+		from := source.turn
 		switch {
 		case from == nil:
 			r.breach(Breach{What: fmt.Sprintf("%s ran and no turn of the model asked for it", c.Tool)})
@@ -25,9 +27,20 @@ func (r *run) asked() {
 			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf("%s ran and a part of the answer that asked for it is missing", c.Tool)})
 		case from.Response.Stop != wire.StopToolCalls:
 			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf(
-				"%s ran and its turn ended with %s (%s)", c.Tool, from.Response.Stop, strings.Join(from.Response.RawStop, ", "))})
+				"%s ran and its turn ended with %s", c.Tool, stopWords(from.Response))})
+		case source.made.Args == nil && c.Args != nil && !source.many:
+			r.breach(Breach{Request: from.Ordinal, What: fmt.Sprintf("%s ran with %s, and the arguments that the model wrote are no JSON", c.Tool, c.Args)})
 		}
 	}
+}
+
+// stopWords spells a stop with the provider's own words for it.
+func stopWords(resp *wire.Response) string {
+	stop := cmp.Or(string(resp.Stop), "no stop reason")
+	if len(resp.RawStop) == 0 {
+		return stop
+	}
+	return stop + " (" + strings.Join(resp.RawStop, ", ") + ")"
 }
 
 func (r *run) reached(call int) bool {
@@ -39,21 +52,57 @@ func (r *run) reached(call int) bool {
 	return false
 }
 
-// origin is the newest answer before the call that contains it: by its id, else
-// by tool and arguments.
-func (r *run) origin(c *journal.ToolCall) *journal.ModelAttempt {
-	want := sameCall(c.Tool, c.Args, c.ArgsText)
+// source is where a call comes from.
+type source struct {
+	turn *journal.ModelAttempt // nil: no turn asked for it
+	as   string                // how the turn knows the call: by its id, else by tool and arguments
+	made wire.Block            // the call as the model wrote it
+	many bool                  // several calls of the turn are known so
+}
+
+// source finds where a call comes from: the newest answer before it that contains
+// it. Each call is looked for once.
+func (r *run) source(call int) source {
+	if r.sources == nil {
+		r.sources = make(map[int]source, len(r.Calls))
+		for _, c := range r.Calls {
+			r.sources[c.Ordinal] = r.find(c)
+		}
+	}
+	return r.sources[call]
+}
+
+func (r *run) find(c *journal.ToolCall) source {
+	as := c.CallID
+	if as == "" {
+		as = sameCall(c.Tool, c.Args, c.ArgsText)
+	}
 	for _, a := range slices.Backward(r.answers) {
 		if a.At > c.At {
 			continue
 		}
+		s := source{turn: a, as: as}
+		found := 0
 		for _, b := range a.Response.Calls() {
-			if (c.CallID != "" && b.ID == c.CallID) || (c.CallID == "" && b.Name == c.Tool && sameCall(b.Name, b.Args, b.ArgsText) == want) {
-				return a
+			if c.CallID != "" && b.ID == as || c.CallID == "" && b.Name == c.Tool && sameCall(b.Name, b.Args, b.ArgsText) == as {
+				found++
+				s.made = b
 			}
 		}
+		if found > 0 {
+			s.many = found > 1
+			return s
+		}
 	}
-	return nil
+	return source{as: as}
+}
+
+// at is the request whose answer made a call, 0 when none did.
+func (r *run) at(call int) int {
+	if from := r.source(call).turn; from != nil {
+		return from.Ordinal
+	}
+	return 0
 }
 
 // outcomes is W7.
@@ -62,7 +111,7 @@ func (r *run) outcomes() {
 		switch a.Outcome {
 		case journal.OK, journal.Rejected, journal.Failed, journal.Unknown:
 		default:
-			r.breach(Breach{What: fmt.Sprintf("attempt %d of %s ended as %q", a.Attempt, a.Tool, a.Outcome), Part: failure.PartHarness})
+			r.breach(Breach{Request: r.at(a.Call), What: fmt.Sprintf("attempt %d of %s ended as %q", a.Attempt, a.Tool, a.Outcome), Part: failure.PartHarness})
 		}
 	}
 }
@@ -74,90 +123,15 @@ func (r *run) blocked() {
 			continue
 		}
 		if r.Terms.Blocked[a.Tool] || a.Class == failure.ToolBlocked || a.Class == failure.ToolNotApproved {
-			r.breach(Breach{What: fmt.Sprintf("%s reached the tool in spite of the policy", a.Tool)})
+			r.breach(Breach{Request: r.at(a.Call), What: fmt.Sprintf("a call of %s %s reached the tool", a.Tool, refusal(r.Terms.Blocked[a.Tool], a.Class))})
 		}
 	}
 }
 
-// openEnd is W14.
-func (r *run) openEnd() {
-	if len(r.answers) == 0 {
-		return
+// refusal says what stood against a call.
+func refusal(blocked bool, class failure.Class) string {
+	if !blocked && class == failure.ToolNotApproved {
+		return "that nobody approved"
 	}
-	last := r.answers[len(r.answers)-1]
-	switch {
-	case last.Response.Stop == wire.StopToolCalls:
-		r.breach(Breach{Request: last.Ordinal, What: "the run ended as completed, and the model was waiting for the results of its calls"})
-	case !last.Response.Complete:
-		r.breach(Breach{Request: last.Ordinal, What: "the run ended as completed, and a part of the model's last answer is missing"})
-	}
-}
-
-// appendOnly is W11.
-func (r *run) appendOnly() {
-	if r.Terms.Compaction {
-		return
-	}
-	for i, a := range r.requests {
-		msgs := a.Request.Messages
-		if len(msgs) == 0 || r.goesOn(i) {
-			continue
-		}
-		if prev := r.sameBeginning(i); prev != nil {
-			r.breach(Breach{
-				Request: a.Ordinal, Block: fmt.Sprintf("messages/%d", firstChange(msgs, prev)),
-				What: fmt.Sprintf("the history is not that of request %d with its answer", prev.Ordinal),
-			})
-		}
-	}
-}
-
-// goesOn tells whether request i begins with an earlier request and its answer,
-// or is an earlier request once more.
-func (r *run) goesOn(i int) bool {
-	msgs := r.requests[i].Request.Messages
-	for k := i - 1; k >= 0; k-- {
-		prev := r.requests[k]
-		if len(prev.Request.Messages) == len(msgs) && wire.HasPrefix(msgs, prev.Request.Messages) {
-			return true
-		}
-		if answered(prev) && wire.HasPrefix(msgs, history(prev)) {
-			return true
-		}
-	}
-	return false
-}
-
-// sameBeginning is the newest answered request before i that led the same
-// conversation, by its first message; nil when i begins one.
-func (r *run) sameBeginning(i int) *journal.ModelAttempt {
-	for k := i - 1; k >= 0; k-- {
-		prev := r.requests[k]
-		if answered(prev) && len(prev.Request.Messages) > 0 && wire.HasPrefix(r.requests[i].Request.Messages, prev.Request.Messages[:1]) &&
-			sameSystem(prev.Request, r.requests[i].Request) {
-			return prev
-		}
-	}
-	return nil
-}
-
-func sameSystem(a, b *wire.Request) bool {
-	as := []wire.Message{{Blocks: a.System}}
-	return wire.HasPrefix([]wire.Message{{Blocks: b.System}}, as)
-}
-
-func answered(m *journal.ModelAttempt) bool { return m.Response != nil && m.Response.Err == nil }
-
-func history(m *journal.ModelAttempt) []wire.Message {
-	return append(append([]wire.Message(nil), m.Request.Messages...), m.Response.Message)
-}
-
-func firstChange(msgs []wire.Message, prev *journal.ModelAttempt) int {
-	want := history(prev)
-	for n := 1; n <= len(want); n++ {
-		if !wire.HasPrefix(msgs, want[:n]) {
-			return n - 1
-		}
-	}
-	return len(want)
+	return "that the policy refuses"
 }

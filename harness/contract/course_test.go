@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
@@ -17,6 +19,14 @@ func TestW8NothingLeaks(t *testing.T) {
 		return evidence(asked(done("x"), user(text("q")), assistant(call("a", "f")), user(b)))
 	}
 	const place = "W8: request 1, messages/2/0: a tool result shows the model "
+	systemText := func(s string) contract.Evidence {
+		m := asked(done("x"), user(text("q")))
+		m.Request.System = []wire.Block{text(s)}
+		return evidence(m)
+	}
+	told := func(byTool string) contract.Evidence {
+		return ran(shown(failed("a", `{"ok":false,"error":{"message":"open /etc/passwd"}}`)), &journal.ToolCall{CallID: "a", Tool: "f", Text: byTool})
+	}
 	key := "sk-ant-" + "REDACTEDexampleexample0123"
 	check(t, "W8", []row{
 		{why: "nothing seen", state: contract.NotObservable},
@@ -32,6 +42,9 @@ func TestW8NothingLeaks(t *testing.T) {
 		{why: "a sentence is no query", seen: shown(failed("a", "please update the address and select another day from the list, then delete it"))},
 		{why: "a key, in an error or not", seen: shown(result("a", "token "+key)), want: []string{place + "what looks like an API key"}, part: failure.PartTool},
 		{why: "a secret that we know", terms: contract.Terms{Secrets: []string{"hunter2-hunter2"}}, seen: shown(result("a", "pw=hunter2-hunter2")), want: []string{place + "a secret from the configuration"}, part: failure.PartTool},
+		{why: "in an instruction, which is the agent's doing", terms: contract.Terms{Secrets: []string{"hunter2-hunter2"}}, seen: systemText("log in with hunter2-hunter2"), want: []string{"W8: request 1, system/0: a text shows the model a secret from the configuration"}, part: failure.PartAgent},
+		{why: "what was told by its tool is the tool's doing", seen: told(`{"ok":false,"error":{"message":"open /etc/passwd"}}`), want: []string{place + `an absolute path: " /etc/passwd"`}, part: failure.PartTool},
+		{why: "what its tool did not say is the agent's", seen: told(`{"ok":false,"error":{"message":"no"}}`), want: []string{place + `an absolute path: " /etc/passwd"`}, part: failure.PartAgent},
 		{why: "a secret too short to tell from a word", terms: contract.Terms{Secrets: []string{"on"}}, seen: shown(result("a", "based on"))},
 		{
 			why: "shown first as a result, then as an error", part: failure.PartTool,
@@ -103,7 +116,7 @@ func TestW12Retries(t *testing.T) {
 		m.Class, m.Status = failure.Transport, 0
 		reset = append(reset, m)
 	}
-	bound := contract.Terms{ModelAttempts: 3, RetryAfterCap: time.Minute}
+	bound := contract.Terms{ModelAttempts: 3}
 	at := func(t time.Duration, m *journal.ModelAttempt) *journal.ModelAttempt { m.At = t; return m }
 	check(t, "W12", []row{
 		{why: "nothing seen", state: contract.NotObservable},
@@ -122,7 +135,89 @@ func TestW12Retries(t *testing.T) {
 		{why: "to the moment", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(21*time.Second, asked(done("x"), q)))},
 		{why: "a little too early", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(20*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 19s, the provider asked for 20s"}},
 		{why: "far too early", terms: bound, seen: evidence(limitedFirst(20*time.Second), at(6*time.Second, asked(done("x"), q))), want: []string{"W12: request 2: retried after 5s, the provider asked for 20s"}},
-		{why: "a wait of days is not to be obeyed", terms: bound, seen: evidence(limitedFirst(72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q))), want: []string{"W12: request 2: waited 72h0m0s because the provider asked for it, the policy gives up at more than 1m0s"}},
+		{why: "a wait of days that is obeyed is no matter of this rule: its time counts", terms: bound, seen: evidence(limitedFirst(72*time.Hour), at(72*time.Hour+time.Second, asked(done("x"), q)))},
+	})
+}
+
+// tries is a run in which the model calls f once, under the id a, and the agent
+// makes a call for each of the attempts.
+func tries(attempts ...*journal.ToolAttempt) contract.Evidence {
+	e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))))
+	for i, a := range attempts {
+		a.Call, a.Attempt, a.Tool, a.CallID, a.Reached = i+1, 1, "f", "a", true
+		e.Calls = append(e.Calls, &journal.ToolCall{Ordinal: i + 1, Tool: "f", CallID: "a", At: e.Elapsed, Args: jsontext.Value(`{"n":1}`)})
+		e.Attempts = append(e.Attempts, a)
+	}
+	return e
+}
+
+func TestW12Tools(t *testing.T) {
+	down := func() *journal.ToolAttempt {
+		return &journal.ToolAttempt{Outcome: journal.Failed, Code: "UPSTREAM_UNAVAILABLE", Retryable: true}
+	}
+	fine := func() *journal.ToolAttempt { return &journal.ToolAttempt{Outcome: journal.OK} }
+	no := func() *journal.ToolAttempt { return &journal.ToolAttempt{Outcome: journal.Failed, Code: "NO_FUNDS"} }
+	doubt := func() *journal.ToolAttempt {
+		return &journal.ToolAttempt{Outcome: journal.Unknown, Code: "UPSTREAM_TIMEOUT"}
+	}
+	miss := func() *journal.ToolAttempt {
+		return &journal.ToolAttempt{Outcome: journal.Unknown, Class: failure.CassetteMiss}
+	}
+	one := func(e contract.Evidence) contract.Evidence { // all attempts in one call
+		for i, a := range e.Attempts {
+			a.Call, a.Attempt = 1, i+1
+		}
+		e.Calls = e.Calls[:1]
+		return e
+	}
+	noID := func(e contract.Evidence) contract.Evidence {
+		e.Models[0].Response.Message.Blocks[0].ID = ""
+		for i := range e.Calls {
+			e.Calls[i].CallID, e.Attempts[i].CallID = "", ""
+		}
+		return e
+	}
+	twice := func() contract.Evidence { // the task was run again
+		q := user(text("q"))
+		e := evidence(asked(calling(call("a", "f")), q), asked(calling(call("a", "f")), q))
+		e = ran(e, &journal.ToolCall{Tool: "f", CallID: "a", At: time.Millisecond * 1500}, made("a"))
+		e.Models[1].At, e.Calls[0].At = 2*time.Second, time.Second
+		return e
+	}
+	bound := contract.Terms{ToolAttempts: map[string]int{"f": 2}}
+	check(t, "W12", []row{
+		{why: "one attempt and no bound: nothing is compared", seen: tries(no()), state: contract.NotApplicable},
+		{why: "a bound that is kept", terms: bound, seen: tries(down(), fine())},
+		{why: "in one call", terms: bound, seen: one(tries(down(), fine()))},
+		{why: "a bound that is not", terms: bound, seen: tries(down(), down(), fine()), want: []string{"W12: request 1: 3 attempts of one call of f, the bound is 2"}},
+		{why: "no policy is one attempt", terms: contract.Terms{ToolAttempts: map[string]int{"f": 0}}, seen: one(tries(down(), fine())), want: []string{"W12: request 1: 2 attempts of one call of f, the bound is 1"}},
+		{why: "a final error in one call", seen: one(tries(no(), fine())), want: []string{"W12: request 1: f was called again after NO_FUNDS, which is not retryable"}},
+		{why: "and under the same id", seen: tries(no(), fine()), want: []string{"W12: request 1: f was called again after NO_FUNDS, which is not retryable"}},
+		{why: "where the API gives no ids", seen: noID(tries(no(), fine())), want: []string{"W12: request 1: f was called again after NO_FUNDS, which is not retryable"}},
+		{why: "what may have happened", seen: tries(doubt(), fine()), want: []string{"W12: request 1: f was called again although it may have succeeded (UPSTREAM_TIMEOUT)"}},
+		{why: "what has happened", seen: tries(fine(), fine()), want: []string{"W12: request 1: f was called again although it had succeeded"}},
+		{why: "a miss is nobody's", terms: bound, seen: tries(down(), miss(), fine())},
+		{why: "the same id in another run of the task is another call", terms: bound, seen: twice()},
+	})
+}
+
+// An attempt that no recording answered is the harness's affair.
+func TestW12Misses(t *testing.T) {
+	q := user(text("q"))
+	missed := asked(nil, q)
+	missed.Class, missed.Status, missed.Response = failure.CassetteMiss, 0, nil
+	other := by(wire.AnthropicMessages, asked(done("x"), q))
+	other.Request.Model = "fallback"
+	limited := errored(529, failure.Overloaded, user(text("b")))
+	check(t, "W12", []row{
+		{why: "an SDK tries again after a miss", terms: contract.Terms{ModelAttempts: 1}, seen: evidence(missed, asked(done("x"), q))},
+		{why: "another model is another call", terms: contract.Terms{ModelAttempts: 1}, seen: evidence(errored(529, failure.Overloaded, q), other)},
+		{
+			why: "two conversations in turns, each with its retries", terms: contract.Terms{ModelAttempts: 1},
+			seen: evidence(errored(529, failure.Overloaded, q), limited, asked(done("x"), q), asked(done("x"), user(text("b")))),
+			want: []string{"W12: request 3: 2 attempts of one model call, the bound is 1", "W12: request 4: 2 attempts of one model call, the bound is 1"},
+		},
+		{why: "two runs of the task", terms: contract.Terms{ModelAttempts: 1, Runs: 2}, seen: evidence(errored(529, failure.Overloaded, q), errored(529, failure.Overloaded, q))},
 	})
 }
 
@@ -138,8 +233,8 @@ func TestW13Policy(t *testing.T) {
 		{why: "no seam", seen: evidence(asked(done("x"))), state: contract.NotObservable},
 		{why: "allowed", seen: reached(failure.None)},
 		{why: "blocked, and kept from the tool", terms: contract.Terms{Blocked: map[string]bool{"f": true}}, seen: kept},
-		{why: "blocked, and not kept from it", terms: contract.Terms{Blocked: map[string]bool{"f": true}}, seen: reached(failure.None), want: []string{"W13: f reached the tool in spite of the policy"}},
-		{why: "not approved, and not kept from it", seen: reached(failure.ToolNotApproved), want: []string{"W13: f reached the tool in spite of the policy"}},
+		{why: "blocked, and not kept from it", terms: contract.Terms{Blocked: map[string]bool{"f": true}}, seen: reached(failure.None), want: []string{"W13: request 1: a call of f that the policy refuses reached the tool"}},
+		{why: "not approved, and not kept from it", seen: reached(failure.ToolNotApproved), want: []string{"W13: request 1: a call of f that nobody approved reached the tool"}},
 	})
 }
 
@@ -151,11 +246,39 @@ func TestW14TheEnd(t *testing.T) {
 	part.Complete = false
 	unknown := open
 	unknown.Ended = nil
+	stopped := func(stop wire.Stop, raw string) *wire.Response {
+		r := done("x")
+		r.Stop, r.RawStop = stop, []string{raw}
+		return r
+	}
+	on := func(r *wire.Response, answer string) contract.Evidence {
+		m := asked(r, user(text("q")))
+		if r == nil {
+			m.Class = failure.Protocol
+		}
+		e := evidence(m)
+		e.Ended.Answer = answer
+		return e
+	}
 	check(t, "W14", []row{
 		{why: "not known how it ended", seen: unknown, state: contract.NotObservable},
 		{why: "given up, and said so", seen: gaveUp, state: contract.NotApplicable},
 		{why: "on an answer", seen: evidence(asked(done("x")))},
 		{why: "on a part of an answer, as if it were all", seen: evidence(asked(part, user(text("q")))), want: []string{"W14: request 1: the run ended as completed, and a part of the model's last answer is missing"}},
+		{why: "on an answer that its limit cut", seen: on(stopped(wire.StopTruncated, "max_tokens"), ""), want: []string{"W14: request 1: the run ended as completed, and the model's last answer was cut by its limit: truncated (max_tokens)"}},
+		{why: "on a stop reason that nobody knows", seen: on(stopped(wire.StopUnknown, "new_word"), "hi"), want: []string{"W14: request 1: the run ended as completed, and nobody knows what the model's stop reason means: unknown (new_word)"}},
+		{why: "without any", seen: on(stopped(wire.StopNone, ""), "hi"), want: []string{"W14: request 1: the run ended as completed, and the model's last answer has no stop reason"}},
+		{why: "on a pause", seen: on(stopped(wire.StopPaused, "pause_turn"), "hi"), want: []string{"W14: request 1: the run ended as completed, and the model had only paused: paused (pause_turn)"}},
+		{why: "on a call that cannot be read", seen: on(stopped(wire.StopMalformed, "MALFORMED_FUNCTION_CALL"), "hi"), want: []string{"W14: request 1: the run ended as completed, and the model's last call cannot be read: malformed (MALFORMED_FUNCTION_CALL)"}},
+		{why: "on a refusal, which is an answer", seen: on(stopped(wire.StopRefused, "refusal"), "")},
+		{why: "on a call with the stop reason of an end", seen: on(&wire.Response{Complete: true, Stop: wire.StopDone, Message: assistant(call("a", "f"))}, "hi"), want: []string{"W14: request 1: the run ended as completed, and the model was waiting for the results of its calls"}},
+		{why: "on an empty turn", seen: on(&wire.Response{Complete: true, Stop: wire.StopDone}, ""), want: []string{"W14: request 1: the run ended as completed, and the model's last turn was empty"}},
+		{why: "on thoughts alone", seen: on(&wire.Response{Complete: true, Stop: wire.StopDone, Message: assistant(wire.Block{Kind: wire.KindReasoning, Text: "hm"})}, ""), want: []string{"W14: request 1: the run ended as completed, and the model's last turn was empty"}},
+		{why: "on a picture", seen: on(&wire.Response{Complete: true, Stop: wire.StopDone, Message: assistant(wire.Block{Kind: wire.KindOpaque})}, "")},
+		{why: "on an empty turn, with an answer of the agent's own", seen: on(&wire.Response{Complete: true, Stop: wire.StopDone}, "done")},
+		{why: "on an attempt that failed", seen: evidence(errored(529, failure.Overloaded, user(text("q")))), want: []string{"W14: request 1: the run ended as completed, and its last model call was not answered (overloaded, status 529)"}},
+		{why: "on one that cannot be read", seen: on(nil, ""), want: []string{"W14: request 1: the run ended as completed, and its last model call was not answered (protocol, status 200)"}},
+		{why: "on one that failed, with an answer of the agent's own", seen: on(nil, "I could not reach it")},
 		{why: "on a call, as if it were done", seen: open, want: []string{"W14: request 1: the run ended as completed, and the model was waiting for the results of its calls"}},
 	})
 }
@@ -176,6 +299,8 @@ func TestW15Repeats(t *testing.T) {
 		{why: "as often as allowed", terms: contract.Terms{Repeats: 2}, seen: same("", `{}`, `{}`)},
 		{why: "other arguments are another call", terms: contract.Terms{Repeats: 1}, seen: same("", `{"n":1}`, `{"n":2}`)},
 		{why: "another spelling is not; told once", terms: contract.Terms{Repeats: 2}, seen: same("", `{"a":1,"b":2}`, `{"b":2,"a":1}`, `{"a":1, "b":2}`, `{"a":1,"b":2}`), want: []string{"W15: request 3: f comes more than 2 times with the same arguments"}},
+		{why: "in each of two runs", terms: contract.Terms{Repeats: 1, Runs: 2}, seen: same("", `{}`, `{}`)},
+		{why: "too often for two runs", terms: contract.Terms{Repeats: 1, Runs: 2}, seen: same("", `{}`, `{}`, `{}`), want: []string{"W15: request 3: f comes more than 1 times with the same arguments in each of 2 runs"}},
 		{why: "the loop noticed and gave up", terms: contract.Terms{Repeats: 2}, seen: same(failure.RepeatedCall, `{}`, `{}`, `{}`)},
 	})
 }

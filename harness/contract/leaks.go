@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/failure"
@@ -10,12 +11,13 @@ import (
 	"github.com/retake-harness/retake/harness/wire"
 )
 
-// leaks is W8. Secrets are looked for in every result that the model is shown;
-// internals (stack traces, addresses of inner hosts, absolute paths) in results
-// that are errors, since a tool whose business is files or logs may well return
-// them.
+// leaks is W8. The configuration's secrets are looked for in every text that the
+// model is shown, whatever looks like a secret in every result; internals (stack
+// traces, addresses of inner hosts, absolute paths) in results that are errors,
+// since a tool whose business is files or logs may well return them.
 func (r *run) leaks() {
 	seen := map[string]bool{} // a result is sent again with every later request
+	r.promptLeaks()
 	for _, q := range r.requests {
 		for i := range q.Request.Messages {
 			results, at := calls(&q.Request.Messages[i], wire.KindToolResult)
@@ -48,12 +50,10 @@ func resultText(b *wire.Block) string {
 
 func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool) {
 	found := func(what string) {
-		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: failure.PartTool})
+		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: r.wroteResult(text)})
 	}
-	for _, s := range r.Terms.Secrets {
-		if len(s) >= 6 && strings.Contains(text, s) {
-			found("a secret from the configuration")
-		}
+	if r.hasSecret(text) {
+		found(aSecret)
 	}
 	for _, p := range secretPatterns {
 		if strings.Contains(text, p.hint) && p.re.MatchString(text) {
@@ -66,6 +66,50 @@ func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool)
 	for _, p := range internalPatterns {
 		if m := p.re.FindString(text); m != "" {
 			found(fmt.Sprintf("%s: %.80q", p.what, m))
+		}
+	}
+}
+
+const aSecret = "a secret from the configuration"
+
+func (r *run) hasSecret(text string) bool {
+	const shortest = 6 // anything shorter may be a word
+	return slices.ContainsFunc(r.Terms.Secrets, func(s string) bool { return len(s) >= shortest && strings.Contains(text, s) })
+}
+
+// wroteResult is the agent where it has shown the model something else than its
+// tools were answered with.
+func (r *run) wroteResult(text string) failure.Part {
+	if r.ToolSeam && !slices.ContainsFunc(r.Calls, func(c *journal.ToolCall) bool { return c.Text == text }) {
+		return failure.PartAgent
+	}
+	return failure.PartTool
+}
+
+// promptLeaks finds the configuration's secrets in what the model is told by
+// anybody but the tools.
+func (r *run) promptLeaks() {
+	if len(r.Terms.Secrets) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	look := func(q *journal.ModelAttempt, place string, b *wire.Block) {
+		if b.Kind != wire.KindText || seen[b.Text] {
+			return
+		}
+		seen[b.Text] = true
+		if r.hasSecret(b.Text) {
+			r.breach(Breach{Request: q.Ordinal, Block: place, What: "a text shows the model " + aSecret})
+		}
+	}
+	for _, q := range r.requests {
+		for i := range q.Request.System {
+			look(q, fmt.Sprintf("system/%d", i), &q.Request.System[i])
+		}
+		for i := range q.Request.Messages {
+			for k := range q.Request.Messages[i].Blocks {
+				look(q, block(i, k), &q.Request.Messages[i].Blocks[k])
+			}
 		}
 	}
 }

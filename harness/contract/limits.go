@@ -1,9 +1,8 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 
 // budget is W5.
 func (r *run) budget() {
-	t := r.Terms
+	t := &r.Terms
 	var tokens int64
 	made := 0
 	for _, a := range r.answers {
@@ -24,111 +23,107 @@ func (r *run) budget() {
 	if r.ToolSeam {
 		made = len(r.Calls)
 	}
-	over := func(what string, got, limit int64) {
-		if limit > 0 && got > limit {
-			r.breach(Breach{What: fmt.Sprintf("%d %s, budget %d", got, what, limit)})
-		}
-	}
-	over("model turns", int64(len(r.answers)), int64(t.Iterations))
+	r.within("model turns", int64(len(r.answers)), int64(t.Iterations))
 	// The turn that goes over the budget is known only when it is there; what
 	// counts is that the run ends then.
-	if t.Tokens > 0 && tokens > t.Tokens && (r.Ended == nil || r.Ended.Class != failure.TokenBudget) {
-		over("tokens", tokens, t.Tokens)
+	if !r.stoppedBy(failure.TokenBudget) {
+		r.within("tokens", tokens, t.Tokens)
 	}
-	over("tool calls", int64(made), int64(t.ToolCalls))
-	if t.Time > 0 && r.Elapsed > t.Time {
-		r.breach(Breach{What: fmt.Sprintf("%v on the run's clock, budget %v", r.Elapsed.Round(time.Millisecond), t.Time)})
+	r.within("tool calls", int64(made), int64(t.ToolCalls))
+	if n := atOnce(r.Calls); t.Parallel > 0 && n > t.Parallel {
+		r.breach(Breach{What: fmt.Sprintf("%d tool calls at once, at most %d", n, t.Parallel)})
+	}
+	r.largeResults()
+	r.time()
+}
+
+// within holds a figure of all runs against the limit of one.
+func (r *run) within(what string, got, limit int64) {
+	if limit > 0 && got > limit*int64(r.Terms.runs()) {
+		r.breach(Breach{What: fmt.Sprintf("%d %s, budget %d%s", got, what, limit, r.each())})
 	}
 }
 
-// effects is W6.
-func (r *run) effects() {
-	names := map[string]bool{}
-	for n := range r.Ledger {
-		names[n] = true
+// each says of a limit that it is that of one of several runs.
+func (r *run) each() string {
+	if n := r.Terms.runs(); n > 1 {
+		return fmt.Sprintf(" in each of %d runs", n)
 	}
-	for n := range r.Terms.Effects {
-		names[n] = true
+	return ""
+}
+
+// time tells, beside how long it took, how much of that the provider asked for:
+// a loop that obeys a header of an hour keeps W12, and its time is up all the same.
+func (r *run) time() {
+	limit := r.Terms.Time * time.Duration(r.Terms.runs())
+	if limit <= 0 || r.Elapsed <= limit {
+		return
 	}
-	var sorted []string
-	for n := range names {
-		sorted = append(sorted, n)
-	}
-	slices.Sort(sorted)
-	for _, n := range sorted {
-		if got, want := r.Ledger[n], r.Terms.Effects[n]; got != want {
-			r.breach(Breach{What: fmt.Sprintf("%s: %d effects, expected %d", n, got, want)})
+	what := fmt.Sprintf("%v on the run's clock, budget %v%s", r.Elapsed.Round(time.Millisecond), r.Terms.Time, r.each())
+	var asked time.Duration
+	for i, q := range r.requests {
+		if prev := r.retryOf(i); prev != nil {
+			asked += max(0, min(waited(prev, q), prev.RetryAfter))
 		}
 	}
+	if asked > 0 {
+		what += fmt.Sprintf("; %v of it were spent waiting as the provider asked", asked.Round(time.Millisecond))
+	}
+	r.breach(Breach{What: what})
 }
 
-// retries is W12: an HTTP attempt that repeats the one before is a retry.
-func (r *run) retries() {
-	tries := 1
-	for i := 1; i < len(r.requests); i++ {
-		prev, cur := r.requests[i-1], r.requests[i]
-		if r.isRetry(prev, cur) {
-			tries++
-			r.retry(prev, cur)
-			continue
-		}
-		r.bounded(prev, tries)
-		tries = 1
+// atOnce is the most calls that ran at the same moment.
+func atOnce(calls []*journal.ToolCall) int {
+	type change struct {
+		at  time.Duration
+		add int
 	}
-	if n := len(r.requests); n > 0 {
-		r.bounded(r.requests[n-1], tries)
-	}
-}
-
-// bounded holds the attempts of one call, of which last is the last, against
-// their bound.
-func (r *run) bounded(last *journal.ModelAttempt, tries int) {
-	if n := r.Terms.ModelAttempts; n > 0 && tries > n {
-		r.breach(Breach{Request: last.Ordinal, What: fmt.Sprintf("%d attempts of one model call, the bound is %d", tries, n)})
-	}
-}
-
-// retry looks at one repetition: whether it is due, and the wait before it.
-func (r *run) retry(prev, cur *journal.ModelAttempt) {
-	final := prev.Class == failure.Unauthorized || prev.Class == failure.ClientError && prev.Status != http.StatusConflict
-	if final {
-		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %s (status %d), which does not pass by itself", prev.Class, prev.Status)})
-	}
-	waited, asked, most := cur.At-prev.At-prev.Latency, prev.RetryAfter, r.Terms.RetryAfterCap
-	switch {
-	case asked <= 0:
-	case waited < asked:
-		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf("retried after %v, the provider asked for %v", waited, asked)})
-	case most > 0 && asked > most:
-		r.breach(Breach{Request: cur.Ordinal, What: fmt.Sprintf(
-			"waited %v because the provider asked for it, the policy gives up at more than %v", waited, most)})
-	}
-}
-
-// retried tells whether any attempt repeats the one before.
-func (r *run) retried() bool {
-	for i := 1; i < len(r.requests); i++ {
-		if r.isRetry(r.requests[i-1], r.requests[i]) {
-			return true
+	var changes []change
+	for _, c := range calls {
+		if c.Latency > 0 {
+			changes = append(changes, change{c.At, 1}, change{c.At + c.Latency, -1})
 		}
 	}
-	return false
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), a.add-b.add) })
+	now, most := 0, 0
+	for _, c := range changes {
+		now += c.add
+		most = max(most, now)
+	}
+	return most
 }
 
-func (r *run) isRetry(prev, cur *journal.ModelAttempt) bool {
-	return !answered(prev) && len(prev.Request.Messages) == len(cur.Request.Messages) &&
-		wire.HasPrefix(cur.Request.Messages, prev.Request.Messages)
+// largeResults finds results that the model is shown in full though they are too
+// large.
+func (r *run) largeResults() {
+	limit := r.Terms.ResultBytes
+	if limit <= 0 {
+		return
+	}
+	for _, q := range r.requests {
+		for i := range q.Request.Messages {
+			results, at := calls(&q.Request.Messages[i], wire.KindToolResult)
+			for k, res := range results {
+				if n := len(resultText(res)); n > limit {
+					r.breach(Breach{
+						Request: q.Ordinal, Block: block(i, at[k]),
+						What: fmt.Sprintf("a result of %d bytes is shown to the model, at most %d; cut it with a mark that says so", n, limit),
+					})
+				}
+			}
+		}
+	}
 }
 
 // repeats is W15.
 func (r *run) repeats() {
-	seen := map[string]int{}
+	seen, most := map[string]int{}, r.Terms.Repeats*r.Terms.runs()
 	for _, a := range r.answers {
 		for _, c := range a.Response.Calls() {
 			key := sameCall(c.Name, c.Args, c.ArgsText)
 			seen[key]++
-			if seen[key] == r.Terms.Repeats+1 && !r.stoppedBy(failure.RepeatedCall) {
-				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %d times with the same arguments", c.Name, r.Terms.Repeats)})
+			if seen[key] == most+1 && !r.stoppedBy(failure.RepeatedCall) {
+				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %d times with the same arguments%s", c.Name, r.Terms.Repeats, r.each())})
 			}
 		}
 	}
@@ -137,54 +132,3 @@ func (r *run) repeats() {
 // stoppedBy tells that the loop itself ended the run for that reason, which is
 // what it should do.
 func (r *run) stoppedBy(c failure.Class) bool { return r.Ended != nil && r.Ended.Class == c }
-
-// choice is W16.
-func (r *run) choice() {
-	for _, a := range r.answers {
-		if a.Response.Stop != wire.StopDone && a.Response.Stop != wire.StopToolCalls {
-			continue
-		}
-		made := a.Response.Calls()
-		if why := brokenChoice(a.Request.ToolChoice, made); why != "" {
-			r.breach(Breach{Request: a.Ordinal, What: why, Part: failure.PartModel})
-		}
-	}
-}
-
-func brokenChoice(c wire.ToolChoice, made []wire.Block) string {
-	switch {
-	case c.Mode == wire.ChoiceNone && len(made) > 0:
-		return "tool_choice none, and the model called " + made[0].Name
-	case c.Mode == wire.ChoiceAny && len(made) == 0:
-		return "tool_choice any, and the model called nothing"
-	case c.Mode == wire.ChoiceTool && len(made) == 0:
-		return "tool_choice " + c.Name + ", and the model called nothing"
-	case c.Mode == wire.ChoiceTool && slices.ContainsFunc(made, func(b wire.Block) bool { return b.Name != c.Name }):
-		return "tool_choice " + c.Name + ", and the model called another tool"
-	case c.NoParallel && len(made) > 1:
-		return fmt.Sprintf("parallel calls are off, and the model made %d", len(made))
-	}
-	return ""
-}
-
-var validID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// ids is W9.
-func (r *run) ids() {
-	bad := func(what, id string) {
-		r.breach(Breach{What: fmt.Sprintf("%s %q is not 1 to 64 letters, digits, - or _", what, id), Part: failure.PartHarness})
-	}
-	if !validID.MatchString(r.Terms.TaskID) {
-		bad("task id", r.Terms.TaskID)
-	}
-	seen := map[string]bool{}
-	for _, id := range r.Terms.AttemptIDs {
-		if !validID.MatchString(id) {
-			bad("attempt id", id)
-		}
-		if seen[id] {
-			r.breach(Breach{What: fmt.Sprintf("attempt id %q is used twice", id), Part: failure.PartHarness})
-		}
-		seen[id] = true
-	}
-}

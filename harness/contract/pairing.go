@@ -100,6 +100,7 @@ func (r *run) orphans(q *journal.ModelAttempt, i int, msgs []wire.Message) {
 
 // uniqueIDs is W2.
 func (r *run) uniqueIDs() {
+	r.ranTwice()
 	for _, q := range r.requests {
 		seen := map[string]bool{}
 		for i := range q.Request.Messages {
@@ -113,6 +114,26 @@ func (r *run) uniqueIDs() {
 				}
 				seen[c.ID] = true
 			}
+		}
+	}
+}
+
+// ranTwice finds an id that a turn uses for two calls, of which more than one ran:
+// their results cannot be told apart.
+func (r *run) ranTwice() {
+	type key struct {
+		turn *journal.ModelAttempt
+		id   string
+	}
+	ran := map[key]int{}
+	for _, c := range r.Calls {
+		s := r.source(c.Ordinal)
+		if c.CallID == "" || s.turn == nil || !s.many || !r.reached(c.Ordinal) {
+			continue
+		}
+		k := key{s.turn, s.as}
+		if ran[k]++; ran[k] == 2 {
+			r.breach(Breach{Request: s.turn.Ordinal, What: fmt.Sprintf("the model uses the id %q for two calls, and both ran", c.CallID)})
 		}
 	}
 }

@@ -17,6 +17,8 @@ type run struct {
 	requests []*journal.ModelAttempt // those whose request could be read
 	answers  []*journal.ModelAttempt // those with an answer that is no error
 
+	sources map[int]source // by the call's number, once asked for
+
 	rule  Rule
 	found []Breach
 }
@@ -34,15 +36,15 @@ func newRun(t Terms, e Evidence) *run {
 	return r
 }
 
-// breach writes a finding down, once: a defect that stays in the history is
-// sent again with every later request.
+// breach writes a finding down, once: a defect of a block stays in the history and
+// is sent again with every later request.
 func (r *run) breach(b Breach) {
 	b.Rule = r.rule
 	if b.Part == "" {
 		b.Part = failure.PartAgent
 	}
 	for _, f := range r.found {
-		if f.What == b.What && f.Block == b.Block {
+		if f.What == b.What && f.Block == b.Block && (b.Block != "" || f.Request == b.Request) {
 			return
 		}
 	}
