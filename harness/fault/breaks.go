@@ -22,19 +22,16 @@ const (
 // breakages are these ways, in the order in which they are tried. Read-only.
 var breakages = []string{breakMissing, breakWrongType, breakExtra, breakOutOfRange}
 
-// breaks are arguments with one field broken that the tool's schema refuses, each
-// with its way: none where the schema allows all, or refuses the arguments as they
-// are.
-func breaks(spec *tool.Spec, args jsontext.Value) iter.Seq2[string, jsontext.Value] {
-	return func(yield func(string, jsontext.Value) bool) {
+// breaks are arguments with one field broken in the given way that the tool's
+// schema refuses: none where it allows all, or refuses the arguments as they are.
+func breaks(kind string, spec *tool.Spec, args jsontext.Value) iter.Seq[jsontext.Value] {
+	return func(yield func(jsontext.Value) bool) {
 		if spec == nil || spec.Input == nil || len(spec.Input.Check(args)) > 0 {
 			return
 		}
-		for _, kind := range breakages {
-			for candidate := range candidates(kind, args) {
-				if len(spec.Input.Check(candidate)) > 0 && !yield(kind, candidate) {
-					return
-				}
+		for candidate := range candidates(kind, args) {
+			if len(spec.Input.Check(candidate)) > 0 && !yield(candidate) {
+				return
 			}
 		}
 	}

@@ -40,10 +40,14 @@ var badArgs = Fault{
 // broken finds the first call whose schema refuses arguments of the kind, any with
 // "", and these arguments; -1 for none.
 func (p *Place) broken(kind string) (block int, args jsontext.Value) {
+	kinds := breakages
+	if kind != "" {
+		kinds = []string{kind}
+	}
 	for _, n := range plainCalls(p.Answer.Message.Blocks) {
 		b := &p.Answer.Message.Blocks[n]
-		for is, args := range breaks(p.Decls[b.Name], b.Args) {
-			if kind == "" || kind == is {
+		for _, kind := range kinds {
+			for args := range breaks(kind, p.Decls[b.Name], b.Args) {
 				return n, args
 			}
 		}

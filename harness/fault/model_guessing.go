@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -83,25 +84,36 @@ func (s *strike) lastTry() *held {
 // waysToBreak are the arguments of the malformed tries: one or two, by the seed,
 // each broken in another way where the schema refuses several.
 func (s *strike) waysToBreak(call *wire.Block) []jsontext.Value {
-	var ways, spare []jsontext.Value
-	last := ""
-	for kind, args := range breaks(s.held.place.Decls[call.Name], call.Args) {
-		if kind == last {
-			spare = append(spare, args)
-			continue
-		}
-		ways, last = append(ways, args), kind
-	}
-	if len(ways) == 1 && len(spare) > 0 {
-		ways = append(ways, spare[0])
-	}
-	draw := s.injector.draw(s.armed, Address{Tool: "tries", Call: s.at.Call})
-	first := int(draw * float64(len(ways)))
+	ways := breaksOfEachKind(s.held.place.Decls[call.Name], call.Args)
+	first := int(s.injector.draw(s.armed, Address{Tool: "first try", Call: s.at.Call}) * float64(len(ways)))
 	out := []jsontext.Value{ways[first]}
-	if second := s.injector.draw(s.armed, Address{Tool: "second try", Call: s.at.Call}); second < 0.5 && len(ways) > 1 { //nolint:mnd // one or two
+	if len(ways) > 1 && s.injector.draw(s.armed, Address{Tool: "second try", Call: s.at.Call}) < chanceOfASecond {
 		out = append(out, ways[(first+1)%len(ways)])
 	}
 	return out
+}
+
+const chanceOfASecond = 0.5
+
+// breaksOfEachKind is one way to break the arguments of each kind; where there is
+// but one kind, two of it if the schema refuses two.
+func breaksOfEachKind(spec *tool.Spec, args jsontext.Value) []jsontext.Value {
+	var ways []jsontext.Value
+	var only string
+	for _, kind := range breakages {
+		for broken := range breaks(kind, spec, args) {
+			ways, only = append(ways, broken), kind
+			break
+		}
+	}
+	if len(ways) == 1 {
+		for broken := range breaks(only, spec, args) {
+			if string(broken) != string(ways[0]) {
+				return append(ways, broken)
+			}
+		}
+	}
+	return ways
 }
 
 // malformed is the turn with call n alone, its arguments broken.
