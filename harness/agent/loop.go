@@ -181,6 +181,9 @@ func (r *run) finish(resp *wire.Response) harness.Outcome {
 	answer := resp.Text()
 	switch resp.Stop {
 	case wire.StopDone:
+		if len(resp.Calls()) > 0 {
+			return r.end(failure.Protocol, resp.Stop, fmt.Sprintf("the turn calls a tool and its stop reason (%s) does not ask for it; nothing was run", first(resp.RawStop)))
+		}
 		if answer == "" {
 			return r.end(failure.EmptyResponse, resp.Stop, "the model ended its turn without a word")
 		}

@@ -245,6 +245,7 @@ func TestStops(t *testing.T) {
 		},
 		{why: "a finished turn without a word", turns: []script.Turn{{}}, class: failure.EmptyResponse},
 		{why: "nor after a result", turns: []script.Turn{calls(look("a")), {}}, tools: []script.Answer{found}, reached: 1, class: failure.EmptyResponse},
+		{why: "a call whose stop does not ask for it neither runs nor is the end of the task", turns: []script.Turn{{Text: "x", Calls: []script.Call{look("a")}, Stop: "end_turn"}}, only: anthropic, class: failure.Protocol},
 		{why: "a stop that asks for tools, without a call", turns: []script.Turn{stopped(script.Turn{Text: "x"}, wire.StopToolCalls)}, only: append(anthropic, chat...), class: failure.Protocol},
 	})
 }

@@ -287,6 +287,7 @@ func TestW5Budgets(t *testing.T) {
 			want: []string{"W5: 2 model turns, budget 1", "W5: 240 tokens, budget 239", "W5: 2 tool calls, budget 1", "W5: 2s on the run's clock, budget 1s"},
 		},
 		{why: "the turn that goes over ends the run, as it should", terms: contract.Terms{Tokens: 239}, seen: stopped},
+		{why: "the one before went over, and the run went on", terms: contract.Terms{Tokens: 119}, seen: stopped, want: []string{"W5: 240 tokens, budget 119"}},
 		{why: "each of two runs has its own limits", terms: contract.Terms{Iterations: 1, Tokens: 120, ToolCalls: 1, Time: time.Second, Runs: 2}, seen: two()},
 		{
 			why: "and together they are over them", terms: contract.Terms{Tokens: 119, Time: 999 * time.Millisecond, Runs: 2}, seen: two(),

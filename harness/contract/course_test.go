@@ -300,8 +300,11 @@ func TestW15Repeats(t *testing.T) {
 		{why: "other arguments are another call", terms: contract.Terms{Repeats: 1}, seen: same("", `{"n":1}`, `{"n":2}`)},
 		{why: "another spelling is not; told once", terms: contract.Terms{Repeats: 2}, seen: same("", `{"a":1,"b":2}`, `{"b":2,"a":1}`, `{"a":1, "b":2}`, `{"a":1,"b":2}`), want: []string{"W15: request 3: f comes more than 2 times with the same arguments"}},
 		{why: "in each of two runs", terms: contract.Terms{Repeats: 1, Runs: 2}, seen: same("", `{}`, `{}`)},
-		{why: "too often for two runs", terms: contract.Terms{Repeats: 1, Runs: 2}, seen: same("", `{}`, `{}`, `{}`), want: []string{"W15: request 3: f comes more than 1 times with the same arguments in each of 2 runs"}},
+		{why: "too often for two runs", terms: contract.Terms{Repeats: 1, Runs: 2}, seen: same("", `{}`, `{}`, `{}`), want: []string{"W15: request 3: f comes more than once with the same arguments in each of 2 runs"}},
 		{why: "the loop noticed and gave up", terms: contract.Terms{Repeats: 2}, seen: same(failure.RepeatedCall, `{}`, `{}`, `{}`)},
+		{why: "or gave up for another reason", terms: contract.Terms{Repeats: 2}, seen: same(failure.CallBudget, `{}`, `{}`, `{}`)},
+		{why: "it gave up too late", terms: contract.Terms{Repeats: 2}, seen: same(failure.RepeatedCall, `{}`, `{}`, `{}`, `{}`), want: []string{"W15: request 3: f comes more than 2 times with the same arguments"}},
+		{why: "it gave up, and let the call run before", terms: contract.Terms{Repeats: 1}, seen: ran(same(failure.IterationCap, `{"n":1}`, `{"n":1}`), made("")), want: []string{"W15: request 2: f comes more than once with the same arguments"}},
 	})
 }
 

@@ -26,7 +26,7 @@ func (r *run) budget() {
 	r.within("model turns", int64(len(r.answers)), int64(t.Iterations))
 	// The turn that goes over the budget is known only when it is there; what
 	// counts is that the run ends then.
-	if !r.stoppedBy(failure.TokenBudget) {
+	if n := len(r.answers); n == 0 || !r.gaveUpAt(r.answers[n-1]) || tokens-r.answers[n-1].Response.Usage.Total() > t.Tokens*int64(t.runs()) {
 		r.within("tokens", tokens, t.Tokens)
 	}
 	r.within("tool calls", int64(made), int64(t.ToolCalls))
@@ -115,20 +115,37 @@ func (r *run) largeResults() {
 	}
 }
 
-// repeats is W15.
+// repeats is W15. That the model makes the call once more is none of the loop's
+// doing: it keeps the rule when it ends the run there, and the call does not run.
 func (r *run) repeats() {
 	seen, most := map[string]int{}, r.Terms.Repeats*r.Terms.runs()
 	for _, a := range r.answers {
 		for _, c := range a.Response.Calls() {
 			key := sameCall(c.Name, c.Args, c.ArgsText)
 			seen[key]++
-			if seen[key] == most+1 && !r.stoppedBy(failure.RepeatedCall) {
-				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %d times with the same arguments%s", c.Name, r.Terms.Repeats, r.each())})
+			if seen[key] == most+1 && (!r.gaveUpAt(a) || r.ranFrom(a)) {
+				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %s with the same arguments%s", c.Name, times(r.Terms.Repeats), r.each())})
 			}
 		}
 	}
 }
 
-// stoppedBy tells that the loop itself ended the run for that reason, which is
-// what it should do.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// gaveUpAt tells that the run ended with this answer, and not as if all were done.
+func (r *run) gaveUpAt(a *journal.ModelAttempt) bool {
+	return r.Ended != nil && r.Ended.Class != failure.None && a == r.answers[len(r.answers)-1]
+}
+
+// ranFrom tells whether a call of this answer reached its tool.
+func (r *run) ranFrom(a *journal.ModelAttempt) bool {
+	return slices.ContainsFunc(r.Calls, func(c *journal.ToolCall) bool { return r.source(c.Ordinal).turn == a && r.reached(c.Ordinal) })
+}
+
+// stoppedBy tells that the run ended so.
 func (r *run) stoppedBy(c failure.Class) bool { return r.Ended != nil && r.Ended.Class == c }
