@@ -70,13 +70,16 @@ type Params struct {
 	NoGolden bool
 }
 
-// Case is one scenario with one model. One whose scenario cannot be loaded has
+// Case is one scenario with one model, without faults or under those of one of its
+// variants. One whose scenario cannot be loaded has
 // neither model nor labels, and is always selected: nobody knows what it would
 // say.
 type Case struct {
 	Name   string
 	Model  string
 	Labels []string
+	// Variant is the id of the run under faults; "" without.
+	Variant string
 
 	err      error // why the scenario cannot be loaded
 	scenario *scenario.Scenario
@@ -86,13 +89,18 @@ type Case struct {
 
 // String names the case in a list of specs.
 func (c Case) String() string {
-	if c.Model == "" {
-		return c.Name
+	s := c.Name
+	if c.Model != "" {
+		s += " with " + c.Model
 	}
-	return c.Name + " with " + c.Model
+	if c.Variant != "" {
+		s += " under " + c.Variant
+	}
+	return s
 }
 
-// Cases lists what p selects, by name and model. A scenario that cannot be
+// Cases lists what p selects, by name, model and variant, each model without
+// faults first. A scenario that cannot be
 // loaded is a case, too, which comes out as invalid, so that it hides no other.
 func Cases(p Params) ([]Case, error) {
 	s, err := suite.Open(suite.Dirs{Root: p.Dir}, os.Getenv)
@@ -111,7 +119,12 @@ func Cases(p Params) ([]Case, error) {
 			continue
 		}
 		for _, m := range suite.ModelsOf(sc, p.Models, p.Labels) {
-			out = append(out, Case{Name: n, Model: m, Labels: sc.Labels, scenario: sc, suite: s, params: p})
+			c := Case{Name: n, Model: m, Labels: sc.Labels, scenario: sc, suite: s, params: p}
+			out = append(out, c)
+			for i := range sc.Variants {
+				c.Variant = sc.Variants[i].ID
+				out = append(out, c)
+			}
 		}
 	}
 	if len(out) == 0 {
@@ -121,7 +134,8 @@ func Cases(p Params) ([]Case, error) {
 }
 
 // Run runs every selected scenario and fails tb for each that does not pass. On
-// a *testing.T each is a subtest, named by scenario and model.
+// a *testing.T each is a subtest, named by scenario, model and, under faults, the
+// id of the run.
 func Run(tb testing.TB, p Params) {
 	tb.Helper()
 	cases, err := Cases(p)
@@ -134,7 +148,7 @@ func Run(tb testing.TB, p Params) {
 			Check(tb, c.Exec(tb))
 			continue
 		}
-		t.Run(path.Join(c.Name, c.Model), func(t *testing.T) { Check(t, c.Exec(t)) })
+		t.Run(path.Join(c.Name, c.Model, c.Variant), func(t *testing.T) { Check(t, c.Exec(t)) })
 	}
 }
 
@@ -148,6 +162,7 @@ func (c *Case) Exec(tb testing.TB) *harness.Result {
 // notBuilt is the result of a case that cannot be run.
 func (c *Case) notBuilt(err error) *harness.Result {
 	r := harness.NotBuilt(c.Name, c.Model, err)
+	r.Variant = c.Variant
 	r.Secrets = c.suite.Config.Hidden()
 	return r
 }
@@ -176,6 +191,11 @@ func (c *Case) build() (harness.Params, error) {
 		quiet := *p.Scenario
 		quiet.Expect.Golden = false
 		p.Scenario = &quiet
+	}
+	if v := c.scenario.Variant(c.Variant); v != nil {
+		under := *v
+		under.Expect.Golden = under.Expect.Golden && !c.params.NoGolden
+		p.Variant = &under
 	}
 	return p, nil
 }
@@ -216,6 +236,9 @@ func bubble(t *testing.T, p harness.Params) (r *harness.Result) {
 			r = harness.NotBuilt(p.Scenario.Name, p.Model, failure.Errorf(failure.Agent,
 				"the agent hung, or left a goroutine behind that does: %v; look for a wait without a timeout", v))
 			r.Secrets = p.Secrets
+			if p.Variant != nil {
+				r.Variant = p.Variant.ID
+			}
 			r.Scenario, r.Clock, r.Failures[0].Where = p.Scenario, p.Clock, p.Scenario.File
 		}
 	}()
@@ -230,7 +253,7 @@ func Check(tb testing.TB, r *harness.Result) {
 		tb.Logf("warning: %s", r.Secrets.Text(w))
 	}
 	if r.Accepted {
-		tb.Logf("golden accepted: %s", r.Name)
+		tb.Logf("golden accepted: %s", report.Title(r.Name, r.Variant))
 	}
 	if r.Verdict != harness.Pass {
 		tb.Error(Explain(r))
@@ -239,7 +262,7 @@ func Check(tb testing.TB, r *harness.Result) {
 
 // Explain says why a result is no pass.
 func Explain(r *harness.Result) string {
-	name := r.Name
+	name := report.Title(r.Name, r.Variant)
 	if r.Model != "" {
 		name += " [" + r.Model + "]"
 	}

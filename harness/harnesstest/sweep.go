@@ -9,7 +9,6 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/fault"
-	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/sweep"
 )
 
@@ -48,6 +47,9 @@ func Sweep(tb testing.TB, p SweepParams) []*sweep.Report {
 	}
 	for i := range cases {
 		c := &cases[i]
+		if c.Variant != "" {
+			continue
+		}
 		if t, ok := tb.(*testing.T); ok {
 			t.Run(path.Join(c.Name, c.Model), func(t *testing.T) { one(t, c) })
 			continue
@@ -93,21 +95,18 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 // repeat makes the one run that RETAKE_FAULT names.
 func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uint64) {
 	tb.Helper()
-	v := &scenario.Variant{ID: repeatVar, OnDivergence: scenario.DivergeStop, Expect: scenario.Expect{Effects: map[string]int{}}}
+	var specs []fault.Spec
 	for _, text := range texts {
 		spec, err := fault.ParseSpec(text)
 		if err != nil {
 			tb.Fatalf("retake: %s: %v", repeatVar, err)
 		}
-		v.Faults = append(v.Faults, spec)
+		specs = append(specs, spec)
 	}
 	exec := c.runner(tb)
 	base := hp
 	base.Survey = true
-	for name, n := range exec(tb.Context(), base).Effects {
-		v.Expect.Effects[name] = n
-	}
-	hp.Variant, hp.ContractOnly, hp.Seed = v, true, seed
+	hp.Variant, hp.ContractOnly, hp.Seed = sweep.Variant(hp.Scenario, exec(tb.Context(), base), specs), true, seed
 	r := exec(tb.Context(), hp)
 	tb.Logf("%s\n%s", r.Verdict, r.Secrets.Text(string(r.Transcript)))
 	if r.Verdict == harness.Fail {

@@ -32,6 +32,7 @@ type Document struct {
 type Entry struct {
 	Name     string   `json:"name"`
 	Model    string   `json:"model"`
+	Fault    string   `json:"fault,omitzero"` // the run under faults of this id; left out: the one without
 	API      string   `json:"api"`
 	File     string   `json:"file"`
 	Verdict  string   `json:"verdict"`
@@ -50,6 +51,7 @@ type Entry struct {
 	Tools    []Tool   `json:"tool_calls"`
 	Contract []Rule   `json:"contract"`
 	Effects  []Effect `json:"effects"`
+	Faults   []Fault  `json:"faults,omitzero"` // that were injected, in the scenario's order
 	Hashes   Hashes   `json:"hashes"`
 	// Transcript is where the transcript is, below the report's folder.
 	Transcript *Place `json:"transcript,omitzero"`
@@ -161,6 +163,15 @@ type Effect struct {
 	Count int    `json:"count"`
 }
 
+// Fault is an injected fault and what came of it.
+type Fault struct {
+	Name  string `json:"name"`
+	Spec  string `json:"spec"`             // as retake run --fault takes it
+	Times int    `json:"times"`            // how often it struck
+	At    string `json:"at,omitzero"`      // where first
+	Why   string `json:"why_not,omitzero"` // why it did not strike where it was due
+}
+
 // Hashes identify what went into a run.
 type Hashes struct {
 	Scenario string `json:"scenario,omitzero"`
@@ -195,7 +206,7 @@ type Percentiles struct {
 type Run struct {
 	Tool     string   `json:"tool"` // retake and its version
 	Go       string   `json:"go"`
-	Seed     int64    `json:"seed"`
+	Seed     uint64   `json:"seed"`                  // that was asked for; 0: each scenario's own
 	Prices   string   `json:"prices_as_of,omitzero"` // the oldest day of a price that was used
 	Volatile Volatile `json:"volatile"`
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/wire"
@@ -16,11 +17,11 @@ import (
 // EntryOf is the report's view of a result.
 func EntryOf(r *harness.Result) Entry {
 	e := Entry{
-		Name: r.Name, Model: r.Model, API: string(r.API), Verdict: string(r.Verdict), Part: string(r.Part()),
+		Name: r.Name, Model: r.Model, Fault: r.Variant, API: string(r.API), Verdict: string(r.Verdict), Part: string(r.Part()),
 		Clock: string(r.Clock), Warnings: r.Warnings,
 		Outcome: Outcome{Class: "completed", Detail: r.Outcome.Detail, Stop: string(r.Outcome.Stop), Answer: r.Outcome.Answer},
 		Figures: FiguresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),
-		Effects: effectsOf(r.Effects), Hashes: Hashes(r.Hashes),
+		Effects: effectsOf(r.Effects), Faults: faultsOf(r.Faults), Hashes: Hashes(r.Hashes),
 	}
 	if r.Outcome.Class != failure.None {
 		e.Outcome.Class = string(r.Outcome.Class)
@@ -170,6 +171,19 @@ func effectsOf(m map[string]int) []Effect {
 		}
 		return 1
 	})
+	return out
+}
+
+func faultsOf(fired []fault.Fired) []Fault {
+	var out []Fault
+	for i := range fired {
+		f := &fired[i]
+		e := Fault{Name: f.Spec.Name, Spec: f.Spec.String(), Times: f.Times, Why: f.Why}
+		if f.Times > 0 {
+			e.At = f.At.String()
+		}
+		out = append(out, e)
+	}
 	return out
 }
 

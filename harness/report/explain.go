@@ -6,6 +6,15 @@ import (
 	"github.com/retake-harness/retake/harness"
 )
 
+// Title names a run for people: the scenario's name, and the id of the run under
+// faults.
+func Title(name, fault string) string {
+	if fault == "" {
+		return name
+	}
+	return name + " under " + fault
+}
+
 // Explain is what did not hold in a result, as text for a terminal, indented by
 // n; "" for a pass.
 func Explain(r *harness.Result, n int) string {

@@ -63,7 +63,7 @@ func (w *Writer) junit(t Totals) []byte {
 func (s *junitSuite) add(r *row) {
 	c := junitCase{
 		Class: "retake." + transcript.Safe(strings.ReplaceAll(r.name, "/", ".")),
-		Name:  transcript.Safe(r.name + " [" + r.model + "]"), File: r.file, Time: seconds(r.real),
+		Name:  transcript.Safe(Title(r.name, r.fault) + " [" + r.model + "]"), File: r.file, Time: seconds(r.real),
 	}
 	switch harness.Verdict(r.verdict) {
 	case harness.Pass:

@@ -79,7 +79,7 @@ func Duration(us int64) string {
 }
 
 func (r *row) failureSection(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s: %s, %s\n", strings.ToUpper(r.verdict), cell(r.name), cell(r.model))
+	fmt.Fprintf(b, "\n## %s: %s, %s\n", strings.ToUpper(r.verdict), cell(Title(r.name, r.fault)), cell(r.model))
 	for _, reason := range r.reasons {
 		var text strings.Builder
 		writeReason(&text, reason, r.owner)
@@ -103,7 +103,7 @@ func (w *Writer) table(b *strings.Builder) {
 	for i := range w.rows[:min(len(w.rows), mostRows)] {
 		r := &w.rows[i]
 		f := &r.figures
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", r.verdict, cell(r.name), cell(r.model),
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", r.verdict, cell(Title(r.name, r.fault)), cell(r.model),
 			f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total, Dollars(f.Cost), Duration(f.Latency))
 	}
 	if more := len(w.rows) - mostRows; more > 0 {

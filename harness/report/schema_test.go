@@ -104,7 +104,7 @@ func (g *generator) schemaOf(t reflect.Type, place string) object {
 		}
 	case reflect.Bool:
 		return object{{"type", "boolean"}}
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return object{{"type", "integer"}}
 	case reflect.Float64:
 		return object{{"type", "number"}}

@@ -51,7 +51,7 @@ func (t *transcripts) add(r *harness.Result) (*Place, error) {
 		return nil, err
 	}
 	at := &Place{File: t.name, Line: t.lines[t.name] + 1}
-	t.buf = fmt.Appendf(t.buf[:0], "=== %s [%s]\n%s\n", r.Name, r.Model, r.Transcript)
+	t.buf = fmt.Appendf(t.buf[:0], "=== %s [%s]\n%s\n", Title(r.Name, r.Variant), r.Model, r.Transcript)
 	text := t.secrets.Bytes(t.buf)
 	t.lines[t.name] += bytes.Count(text, []byte("\n"))
 	_, err := t.file.Write(text)

@@ -22,6 +22,7 @@ type Options struct {
 	ID       string // the run's id, which is the name of its folder; see NewID
 	Tool     string // "retake" and its version
 	Prices   string // the oldest day of a price in use, "" for none
+	Seed     uint64 // that was asked for; 0: each scenario's own
 	Parallel int
 	Keep     int // how many runs are kept, this one included; 0 keeps all
 	// Secrets stand in no file of the report; [secret NAME] does.
@@ -48,11 +49,11 @@ type Writer struct {
 
 // row is what the tables of the Markdown and JUnit reports need of a result.
 type row struct {
-	name, model, verdict, owner, file string
-	figures                           Figures
-	real                              time.Duration
-	reasons                           []Reason
-	warnings                          []string
+	name, model, fault, verdict, owner, file string
+	figures                                  Figures
+	real                                     time.Duration
+	reasons                                  []Reason
+	warnings                                 []string
 }
 
 // NewID makes a run's id of the time and a number that tells apart two runs of
@@ -113,7 +114,7 @@ func (w *Writer) add(r *harness.Result) error {
 	w.rows = append(w.rows, row{
 		// These may be pieces of the scenario's whole text, which must not stay in
 		// memory for their sake.
-		name: strings.Clone(e.Name), model: strings.Clone(e.Model), verdict: e.Verdict,
+		name: strings.Clone(e.Name), model: strings.Clone(e.Model), fault: strings.Clone(e.Fault), verdict: e.Verdict,
 		owner: strings.Clone(e.Owner), file: strings.Clone(e.File),
 		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
 	})
@@ -177,7 +178,7 @@ func (w *Writer) tail(totals Totals, interrupted bool) error {
 	}
 	_ = w.json(b) // an error shows at Flush
 	run := Run{
-		Tool: w.opts.Tool, Go: runtime.Version(), Prices: w.opts.Prices,
+		Tool: w.opts.Tool, Go: runtime.Version(), Seed: w.opts.Seed, Prices: w.opts.Prices,
 		Volatile: Volatile{
 			ID: w.opts.ID, Started: w.started.UTC().Format(time.RFC3339Nano), Ended: clock.Wallclock().UTC().Format(time.RFC3339Nano),
 			Real: micros(w.watch()), Stopped: interrupted, Parallel: w.opts.Parallel, Entries: w.stamps,

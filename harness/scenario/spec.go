@@ -72,6 +72,16 @@ func (s *Scenario) Place(part string) Place {
 	return Place{s.File, p.Line, p.Column}
 }
 
+// Variant is the run under faults of the id; nil when there is none.
+func (s *Scenario) Variant(id string) *Variant {
+	for i := range s.Variants {
+		if s.Variants[i].ID == id {
+			return &s.Variants[i]
+		}
+	}
+	return nil
+}
+
 // Place is a position in a file; line and column count from 1.
 type Place struct {
 	File         string

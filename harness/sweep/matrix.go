@@ -155,7 +155,7 @@ func (s *sweep) report(singles, pairs []*job) *Report {
 
 func (j *job) outcome() *Outcome {
 	if j.out == nil {
-		return &Outcome{Spec: spell(j.specs), State: NotRun}
+		return &Outcome{Spec: Spell(j.specs), State: NotRun}
 	}
 	return j.out
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -48,10 +49,7 @@ func (s *sweep) runAll(ctx context.Context, jobs []*job) {
 func (s *sweep) one(ctx context.Context, j *job) *Outcome {
 	p := s.Run
 	p.Survey, p.Update, p.ContractOnly, p.Seed = false, false, true, s.Seed
-	p.Variant = &scenario.Variant{
-		ID: "sweep", Faults: j.specs, OnDivergence: scenario.DivergeStop,
-		Expect: scenario.Expect{Effects: s.effects()},
-	}
+	p.Variant = Variant(s.Run.Scenario, s.base, j.specs)
 	r := s.Exec(ctx, p)
 	if r.Verdict == harness.NotRun {
 		return nil
@@ -59,23 +57,25 @@ func (s *sweep) one(ctx context.Context, j *job) *Outcome {
 	return s.judge(j, r)
 }
 
-// effects are what the run without faults did to the world: no run may do more.
-func (s *sweep) effects() map[string]int {
-	out := map[string]int{}
-	for i := range s.Run.Scenario.Tools {
-		if d := &s.Run.Scenario.Tools[i]; d.Writes() {
-			out[d.Name] = 0
+// Variant is the run of a scenario under the faults as a sweep makes it: judged by the contract,
+// and by the effects of base, the run without faults: no run may do more.
+func Variant(sc *scenario.Scenario, base *harness.Result, specs []fault.Spec) *scenario.Variant {
+	effects := map[string]int{}
+	for i := range sc.Tools {
+		if d := &sc.Tools[i]; d.Writes() {
+			effects[d.Name] = 0
 		}
 	}
-	for name, n := range s.base.Effects {
-		out[name] = n
+	maps.Copy(effects, base.Effects)
+	return &scenario.Variant{
+		ID: Spell(specs), Faults: specs, OnDivergence: scenario.DivergeStop,
+		Expect: scenario.Expect{Effects: effects},
 	}
-	return out
 }
 
 // judge says what came of a run.
 func (s *sweep) judge(j *job, r *harness.Result) *Outcome {
-	o := &Outcome{Spec: spell(j.specs), Class: string(r.Outcome.Class), Detail: r.Outcome.Detail}
+	o := &Outcome{Spec: Spell(j.specs), Class: string(r.Outcome.Class), Detail: r.Outcome.Detail}
 	if o.Class == "" {
 		o.Class = "completed"
 	}
@@ -142,7 +142,8 @@ func breaches(j *job, r *harness.Result) []Breach {
 	return out
 }
 
-func spell(specs []fault.Spec) string {
+// Spell is the faults in one line, as retake run --fault takes each.
+func Spell(specs []fault.Spec) string {
 	parts := make([]string, len(specs))
 	for i := range specs {
 		parts[i] = specs[i].String()

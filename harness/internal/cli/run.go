@@ -19,6 +19,8 @@ import (
 type runFlags struct {
 	models   []string
 	labels   []string
+	faults   []string
+	seed     uint64
 	accept   bool
 	parallel atLeastOne
 	failFast bool
@@ -33,18 +35,26 @@ func runCommand(sys IO, p *project) *cobra.Command {
 		Short: "Replay scenarios and judge them",
 		Long: `run replays scenarios offline and judges them. SCENARIO is a name
 (travel/umbrella), a folder (travel), a file or a pattern with *; without one
-every scenario is run.
+every scenario is run: with each of its models, without faults and then under
+each entry of its faults.
+
+--fault runs under that entry alone, named by its id; or under any fault of the
+catalogue, as NAME@key=value,… Faults that no scenario declares are judged by the
+contract and by the effects, like a run of a sweep.
 
 Reports are written to reports/RUN/, and reports/latest points to the newest:
 report.json (for programs), report.md, junit.xml and transcripts/.`,
 		Example: `  retake run
   retake run travel --label smoke
-  retake run travel/umbrella --accept`,
+  retake run travel/umbrella --accept
+  retake run travel/umbrella --fault model.reset@call=2`,
 		RunE: func(_ *cobra.Command, args []string) error { return run(sys, p, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.models, "model", "m", nil, "only these model versions")
 	flags.StringSliceVarP(&f.labels, "label", "l", nil, "only scenarios with one of these labels")
+	flags.StringArrayVarP(&f.faults, "fault", "f", nil, "only under this fault: the id of a scenario's run, or NAME@key=value,… (several at once: give it again; see: retake faults)")
+	flags.Uint64Var(&f.seed, "seed", 0, "what the chance of faults is drawn from (default: the scenario's seed)")
 	flags.BoolVar(&f.accept, "accept", false, "take the transcripts as the golden ones (also RETAKE_UPDATE=1 or GOLDIE_UPDATE=1)")
 	flags.VarP(&f.parallel, "parallel", "p", "how many scenarios at once, at most four for each processor")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first scenario that does not pass")
@@ -84,7 +94,7 @@ func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
 		return report.Discarding(), nil
 	}
 	return report.New(report.Options{
-		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Parallel: int(f.parallel),
+		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Seed: f.seed, Parallel: int(f.parallel),
 		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(),
 	})
 }
@@ -101,7 +111,7 @@ type reporter interface {
 // same.
 func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
 	o := suite.Options{
-		RunID: id, Models: f.models, Labels: f.labels, Parallel: int(f.parallel), FailFast: f.failFast,
+		RunID: id, Models: f.models, Labels: f.labels, Faults: f.faults, Seed: f.seed, Parallel: int(f.parallel), FailFast: f.failFast,
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
 	worst, unwritten, err := runEach(sys, s, names, o, out, w)
@@ -117,7 +127,7 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 	if totals.Scenarios == 0 {
 		w.Discard()
 		return cmp.Or(misnamed, failure.Errorf(failure.ScenarioInvalid,
-			"no scenario has both the model %q and the label %q", f.models, f.labels))
+			"no scenario has all that is asked for: the model %q, the label %q, the fault %q", f.models, f.labels, f.faults))
 	}
 	dir, err := w.Close(interrupted)
 	worst = worse(worst, complain(sys, cmp.Or(unwritten, err), exitBroken))

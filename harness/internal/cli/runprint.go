@@ -35,7 +35,7 @@ func (p *runPrinter) result(r *harness.Result) {
 	p.clear()
 	f := report.FiguresOf(r)
 	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s virtual %7.2f ms\n",
-		p.word(r.Verdict), transcript.Safe(r.Name), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
+		p.word(r.Verdict), transcript.Safe(report.Title(r.Name, r.Variant)), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
 		report.Dollars(f.Cost), report.Duration(f.Latency), float64(r.Real.Microseconds())/1000)
 	if r.Accepted {
 		_, _ = fmt.Fprintln(p.sys.Stdout, "      golden accepted")
@@ -54,7 +54,7 @@ func (p *runPrinter) explain(r *harness.Result) {
 		_, _ = fmt.Fprintf(p.sys.Stdout, "      for the same reason as %s\n", transcript.Safe(first))
 		return
 	}
-	p.said[text] = r.Name
+	p.said[text] = report.Title(r.Name, r.Variant)
 	_, _ = fmt.Fprint(p.sys.Stdout, text)
 }
 

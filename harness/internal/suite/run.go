@@ -20,11 +20,14 @@ type job struct {
 const ahead = 8
 
 // Run runs the named scenarios and calls emit with each result, in the order of
-// names and, within one, of models. When ctx ends, what is running is broken
+// names and, within one, of models and of its runs under faults. When ctx ends, what is running is broken
 // off and the rest is handed over as not run; with FailFast the first result that
 // is no pass does the same. An error of emit ends the run too, emit is not called
 // again, and the error is returned.
 func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
+	if _, err := specsOf(o.Faults); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	hand := &handover{emit: emit, stop: stop}

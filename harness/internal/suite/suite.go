@@ -5,7 +5,6 @@
 package suite
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -52,12 +51,13 @@ type Suite struct {
 	mu     sync.Mutex
 	models map[string]bool // named by the scenarios loaded so far
 	labels map[string]bool
+	faults map[string]bool // ids of runs under faults
 }
 
 // Open reads the configuration and lists the scenarios. getenv gives secrets
 // only. An error has the class scenario_invalid or world.
 func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
-	s := &Suite{Dirs: dirs.filled(), models: map[string]bool{}, labels: map[string]bool{}}
+	s := &Suite{Dirs: dirs.filled(), models: map[string]bool{}, labels: map[string]bool{}, faults: map[string]bool{}}
 	names, err := scenario.List(s.Dirs.Scenarios)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -137,15 +137,24 @@ func (s *Suite) Load(name string) (*scenario.Scenario, error) {
 	for _, l := range sc.Labels {
 		s.labels[l] = true
 	}
+	for i := range sc.Variants {
+		s.faults[sc.Variants[i].ID] = true
+	}
 	return sc, nil
 }
 
 // Options say how scenarios are run.
 type Options struct {
-	Agent    harness.Agent // nil is the reference loop
-	RunID    string
-	Models   []string // only these; none: those that the scenario names
-	Labels   []string // only scenarios with one of these; none: all
+	Agent  harness.Agent // nil is the reference loop
+	RunID  string
+	Models []string // only these; none: those that the scenario names
+	Labels []string // only scenarios with one of these; none: all
+	// Faults are what to run a scenario under: the ids of runs under faults that it
+	// declares, each a run, and faults in the spelling of fault.ParseSpec, which
+	// together are one more. None: the run without faults, and then all that it
+	// declares.
+	Faults   []string
+	Seed     uint64 // what chance is drawn from; 0 is the scenario's
 	Update   bool
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
@@ -154,7 +163,7 @@ type Options struct {
 // Params are what a run of the scenario with the model takes.
 func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.Params, error) {
 	p := harness.Params{
-		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Update: o.Update, Secrets: s.Config.Hidden(),
+		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Seed: o.Seed, Update: o.Update, Secrets: s.Config.Hidden(),
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
 		Retry: harness.Retry{
 			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
@@ -195,28 +204,6 @@ func (s *Suite) Prices() string {
 	return oldest
 }
 
-// exec runs one scenario with each of its models.
-func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Result {
-	sc, err := s.Load(name)
-	if err != nil {
-		return []*harness.Result{harness.NotBuilt(name, "", err)}
-	}
-	var out []*harness.Result
-	for _, model := range ModelsOf(sc, o.Models, o.Labels) {
-		if ctx.Err() != nil {
-			out = append(out, harness.Interrupted(sc, name, model))
-			continue
-		}
-		p, err := s.Params(sc, model, o)
-		if err != nil {
-			out = append(out, harness.NotBuilt(name, model, err))
-			continue
-		}
-		out = append(out, harness.Exec(ctx, p))
-	}
-	return out
-}
-
 // ModelsOf are the models to run a scenario with: all that it names, or those
 // of them that are asked for; none without one of the labels.
 func ModelsOf(sc *scenario.Scenario, models, labels []string) []string {
@@ -241,7 +228,10 @@ func (s *Suite) CheckNames(o Options) error {
 	if err := known("runs with the model", o.Models, s.models); err != nil {
 		return err
 	}
-	return known("has the label", o.Labels, s.labels)
+	if err := known("has the label", o.Labels, s.labels); err != nil {
+		return err
+	}
+	return s.checkFaults(o.Faults)
 }
 
 func known(what string, asked []string, have map[string]bool) error {
