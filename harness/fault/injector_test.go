@@ -26,7 +26,8 @@ type rig struct {
 	stream bool
 	inj    *fault.Injector
 	client http.RoundTripper
-	asked  int // requests that reached the model
+	asked  int             // requests that reached the model
+	choice wire.ToolChoice // of the requests
 }
 
 // newRig makes a model of the API that gives the answers one after the other, the
@@ -77,7 +78,7 @@ func (r *rig) ask(t *testing.T, ctx context.Context, text string) got {
 	t.Helper()
 	c, _ := codec.For(r.api)
 	body, err := c.EncodeRequest(nil, &wire.Request{
-		Model: "m", Stream: r.stream, MaxTokens: 100,
+		Model: "m", Stream: r.stream, MaxTokens: 100, ToolChoice: r.choice,
 		Messages: []wire.Message{{Role: wire.RoleUser, Blocks: []wire.Block{{Kind: wire.KindText, Text: text}}}},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/retake-harness/retake/harness/wire"
@@ -18,7 +19,12 @@ var duplicateCall = Fault{
 	Takes:  []Param{{"kind", kindTurn}},
 	Kinds:  []string{kindTurn, kindNext},
 	Seen:   true,
-	fits:   rewritable,
+	fits: func(p *Place, s *Spec) string {
+		if s.Params.Kind == kindNext {
+			return rewritable(p, s)
+		}
+		return cmp.Or(rewritable(p, s), p.alone())
+	},
 	model: func(s *strike) (*http.Response, error) {
 		if s.params().Kind == kindNext {
 			return s.repeatNext()

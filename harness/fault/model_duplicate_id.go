@@ -20,8 +20,12 @@ var duplicateID = Fault{
 		if why := rewritable(p, s); why != "" {
 			return why
 		}
-		if p.Answer.Message.Blocks[plainCalls(p.Answer.Message.Blocks)[0]].ID == "" {
+		calls := plainCalls(p.Answer.Message.Blocks)
+		switch {
+		case p.Answer.Message.Blocks[calls[0]].ID == "":
 			return "the API gave the call no id"
+		case len(calls) == 1:
+			return p.alone()
 		}
 		return ""
 	},

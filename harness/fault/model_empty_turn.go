@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/retake-harness/retake/harness/wire"
@@ -15,7 +16,7 @@ var emptyTurn = Fault{
 	Breaks: "nothing is taken for a finished task",
 	Right:  "outcome empty_response, never a silent success",
 	Seen:   true,
-	fits:   readable,
+	fits:   func(p *Place, s *Spec) string { return cmp.Or(readable(p, s), p.forced()) },
 	model: func(s *strike) (*http.Response, error) {
 		return s.rewrite(func(r *wire.Response) {
 			r.Message.Blocks = nil

@@ -20,7 +20,7 @@ var falseClaim = Fault{
 	Seen:    true,
 	FoundBy: "W6",
 	fits: func(p *Place, s *Spec) string {
-		if why := rewritable(p, s); why != "" {
+		if why := cmp.Or(rewritable(p, s), p.forced()); why != "" {
 			return why
 		}
 		if !slices.ContainsFunc(p.calls(), func(b wire.Block) bool { return p.writes(b.Name) }) {

@@ -60,7 +60,23 @@ func booking() *wire.Response { return said("I book it.", called("call_1", "book
 func always(*exchange) bool { return true }
 
 func outputRows() []strikeRow {
-	return slices.Concat(argumentRows(), callRows(), stopRows())
+	return slices.Concat(argumentRows(), callRows(), stopRows(), choiceRows())
+}
+
+// choiceRows are answers that the request rules out: no provider gives them.
+func choiceRows() []strikeRow {
+	single := wire.ToolChoice{Mode: wire.ChoiceAuto, NoParallel: true}
+	forced := wire.ToolChoice{Mode: wire.ChoiceAny}
+	named := wire.ToolChoice{Mode: wire.ChoiceTool, Name: "get_weather"}
+	canSay := func(x *exchange) bool { return !x.gemini() }
+	return []strikeRow{
+		{name: "model.duplicate_id", why: "one call is allowed", choice: single, unfit: canSay, check: turned(wire.StopToolCalls, nil)},
+		{name: "model.duplicate_call", why: "one call is allowed", choice: single, unfit: canSay, check: turned(wire.StopToolCalls, nil)},
+		{name: "model.parallel_burst", why: "one call is allowed", choice: single, unfit: canSay, check: turned(wire.StopToolCalls, nil)},
+		{name: "model.empty_turn", why: "a call is forced", choice: forced, unfit: always},
+		{name: "model.false_claim", why: "a call is forced", choice: forced, answer: booking(), unfit: always},
+		{name: "model.unknown_tool", why: "the tool is named", choice: named, unfit: always},
+	}
 }
 
 func argumentRows() []strikeRow {

@@ -26,7 +26,7 @@ var parallelBurst = Fault{
 	Takes:  []Param{{"count", "10"}},
 	Seen:   true,
 	fits: func(p *Place, s *Spec) string {
-		if why := rewritable(p, s); why != "" {
+		if why := cmp.Or(rewritable(p, s), p.alone()); why != "" {
 			return why
 		}
 		if p.firstRead() < 0 {

@@ -58,7 +58,7 @@ func (x *exchange) text() bool { return !x.gemini() && (!x.anthropic() || x.stre
 
 // begin strikes the first answer of a model that has the tools get_weather, a
 // read, and book, a write whose schema allows everything.
-func begin(t *testing.T, api wire.API, stream bool, spec fault.Spec, answers ...*wire.Response) *exchange {
+func begin(t *testing.T, api wire.API, stream bool, spec fault.Spec, choice wire.ToolChoice, answers ...*wire.Response) *exchange {
 	t.Helper()
 	input := weatherInput(t)
 	x := &exchange{rig: newRig(t, api, stream, []fault.Spec{spec}, answers...), ctx: virtual(t), exec: map[string]tool.Executor{}}
@@ -72,6 +72,8 @@ func begin(t *testing.T, api wire.API, stream bool, spec fault.Spec, answers ...
 		})
 		x.exec[s.Decl.Name] = x.inj.Tool(s)
 	}
+	x.choice = choice
+	x.choice.NoParallel = choice.NoParallel && api != wire.GeminiGenerate // which cannot say it
 	x.first = x.next(t, "first")
 	return x
 }
@@ -82,6 +84,7 @@ type strikeRow struct {
 	name   string
 	at     fault.Address
 	params fault.Params
+	choice wire.ToolChoice
 	answer *wire.Response // nil: a text and a call of get_weather
 	unfit  func(x *exchange) bool
 	check  func(t *testing.T, x *exchange)
@@ -112,7 +115,7 @@ func (row *strikeRow) run(t *testing.T, api wire.API, stream bool) {
 	if answer == nil {
 		answer = weather()
 	}
-	x := begin(t, api, stream, fault.Spec{Name: row.name, At: row.at, Params: row.params}, answer, said("the end"))
+	x := begin(t, api, stream, fault.Spec{Name: row.name, At: row.at, Params: row.params}, row.choice, answer, said("the end"))
 	fired := x.inj.Fired()[0]
 	f, _ := fault.Lookup(row.name)
 	if row.unfit != nil && row.unfit(x) || f.Inside == fault.OnlyInside && !stream || row.at.Event > 0 && !stream {

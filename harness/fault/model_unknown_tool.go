@@ -21,8 +21,11 @@ var unknownTool = Fault{
 	Takes:  []Param{{"text", "the called tool's name, with _legacy behind it"}},
 	Seen:   true,
 	fits: func(p *Place, s *Spec) string {
-		if p.declares(s.Params.Text) {
+		switch {
+		case p.declares(s.Params.Text):
 			return fmt.Sprintf("the tool %q is declared; give a name that is not", s.Params.Text)
+		case p.Asked != nil && p.Asked.ToolChoice.Mode == wire.ChoiceTool:
+			return "the request says which tool is called"
 		}
 		return rewritable(p, s)
 	},

@@ -72,6 +72,23 @@ func rewritable(p *Place, s *Spec) string {
 	return "the answer calls no tool"
 }
 
+// alone says why a turn cannot have a further call: the provider keeps to what the
+// request allows, so such a turn never comes.
+func (p *Place) alone() string {
+	if p.Asked != nil && p.Asked.ToolChoice.NoParallel {
+		return "the request allows one call in a turn"
+	}
+	return ""
+}
+
+// forced says why a turn cannot be without a call.
+func (p *Place) forced() string {
+	if p.Asked != nil && (p.Asked.ToolChoice.Mode == wire.ChoiceAny || p.Asked.ToolChoice.Mode == wire.ChoiceTool) {
+		return "the request forces a call"
+	}
+	return ""
+}
+
 // plainCall tells the calls that can be rewritten. Those of tools with free text
 // as their input cannot.
 func plainCall(b wire.Block) bool { return b.Kind == wire.KindToolCall && b.Args != nil }
