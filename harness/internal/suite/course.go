@@ -139,5 +139,18 @@ func try(ctx context.Context, p harness.Params, specs []fault.Spec) *harness.Res
 		return without
 	}
 	p.Variant, p.ContractOnly = sweep.Variant(p.Scenario, without, specs), true
-	return harness.Exec(ctx, p)
+	return told(harness.Exec(ctx, p))
+}
+
+// told gives a run that diverged its reason, which a sweep has no room for.
+func told(r *harness.Result) *harness.Result {
+	if r.Verdict == harness.Diverged && len(r.Failures) == 0 {
+		r.Failures = []harness.Failure{{
+			Class: failure.Diverged, Part: failure.PartScenario,
+			What: "the contract held until the model saw the fault: " + r.Outcome.Detail,
+			Why:  "a recorded model cannot answer what it never saw",
+			Next: "write the fault into the scenario, under faults, and say there how the run goes on, under on_divergence",
+		}}
+	}
+	return r
 }
