@@ -8,6 +8,7 @@ import (
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // judge holds the run against everything that was agreed, in the order in which
@@ -93,13 +94,26 @@ func (w *world) terms() contract.Terms {
 	s := w.env.Scenario
 	t := contract.Terms{
 		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
-		Repeats: s.GiveUp.RepeatedCalls, ModelAttempts: w.env.Retry.Attempts,
-		Blocked: map[string]bool{},
+		Parallel: s.Limits.Parallel, ResultBytes: tool.DefaultMaxResult, Repeats: s.GiveUp.RepeatedCalls, Runs: w.runs + 1,
+		ModelAttempts: w.env.Retry.Attempts, ToolAttempts: map[string]int{},
+		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
 		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,
+		// What a run had not come to when it ended is nothing that it did wrong.
+		AtMost: w.end.Class == failure.Diverged || w.params.ContractOnly && w.end.Class != failure.None,
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
 	}
 	for _, g := range s.Guard {
 		t.Blocked[g.Tool] = true
+	}
+	for i := range s.Tools {
+		d := &s.Tools[i]
+		t.ToolAttempts[d.Name] = max(d.Retry.Attempts, 1)
+		t.Reads[d.Name], t.Unkeyed[d.Name] = !d.Writes(), d.Writes() && d.Key == nil
+		t.ResultBytes = max(t.ResultBytes, d.Limit())
+	}
+	for i := range w.result.Faults {
+		f := &w.result.Faults[i]
+		t.Faults = append(t.Faults, contract.Injected{Name: f.Spec.String(), Times: f.Times, Why: f.Why})
 	}
 	return t
 }
