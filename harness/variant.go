@@ -77,7 +77,7 @@ func (w *world) script() *script.Model {
 	if v == nil || v.OnDivergence != scenario.DivergeScript {
 		return nil
 	}
-	m := &script.Model{API: w.params.API, Name: w.params.Model}
+	m := &script.Model{API: w.params.API, Name: w.params.Model, Number: w.injector.Calls}
 	for _, s := range v.Script {
 		t := script.Turn{Text: s.Text, Stop: s.Stop, When: script.When(s.When)}
 		for _, c := range s.Calls {
