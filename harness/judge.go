@@ -31,7 +31,7 @@ func (w *world) judge() {
 	}
 	w.breaches()
 	if !w.params.ContractOnly {
-		if w.diverged() == nil {
+		if w.diverged() == nil && !w.shortened() {
 			w.unplayed()
 		}
 		w.leftScript()
@@ -197,6 +197,12 @@ func title(findings []contract.Finding, rule contract.Rule) string {
 		}
 	}
 	return ""
+}
+
+// shortened tells that a fault may keep recordings from being asked for: the model
+// has seen it, or the run has ended by it.
+func (w *world) shortened() bool {
+	return w.injector != nil && (w.injector.Seen() || w.result.Outcome.Class != failure.None)
 }
 
 // unplayed fails the run for the recordings that nobody asked for, file by file.
