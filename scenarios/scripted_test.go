@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"maps"
 	"path"
 	"testing"
 	"time"
@@ -15,7 +16,10 @@ import (
 // paid for them, and their files say source: scripted. The test makes them anew
 // and wants the committed bytes; RETAKE_UPDATE=1 writes them.
 func TestScriptedCassettes(t *testing.T) {
-	for name, rec := range travel() {
+	all := travel()
+	maps.Copy(all, faulted())
+	maps.Copy(all, checkout())
+	for name, rec := range all {
 		t.Run(path.Base(name), func(t *testing.T) {
 			harnesstest.Scripted(t, harnesstest.Params{Dir: ".."}, name, rec)
 		})
@@ -105,6 +109,58 @@ func travel() map[string]harnesstest.Recording {
 			Tools: map[string][]script.Answer{"get_weather": {
 				ok(weather), ok(`{"ok":true,"condition":"cloudy","temperature_c":15.5}`), ok(`{"ok":true,"condition":"sunny","temperature_c":21}`),
 			}},
+		},
+	}
+}
+
+// faulted are the recordings of scenarios/travel that are run under faults, without
+// them.
+func faulted() map[string]harnesstest.Recording {
+	rain := harnesstest.Recording{
+		Turns: []script.Turn{
+			turn("", 421, 69, call("get_weather", askWeather)),
+			turn("On 14 July rain is forecast for London, with 12 °C.", 529, 20),
+		},
+		Tools: map[string][]script.Answer{"get_weather": {ok(weather)}},
+	}
+	return map[string]harnesstest.Recording{
+		"travel/bad-arguments":   rain,
+		"travel/outage":          rain,
+		"travel/lost-connection": rain,
+		"travel/asked-to-wait":   rain,
+		"travel/timeout":         rain,
+		"travel/business-error": {
+			Turns: []script.Turn{
+				turn("", 417, 66, call("get_travel_time", askWay)),
+				turn("The way from Greenwich to Canary Wharf takes 45 minutes.", 519, 18),
+			},
+			Tools: map[string][]script.Answer{"get_travel_time": {ok(way)}},
+		},
+		"travel/duplicate-call": {
+			Turns: []script.Turn{
+				turn("", 433, 74, call("book_taxi", `{"from":"Greenwich","to":"Canary Wharf","at":"14:00"}`)),
+				turn("Your taxi from Greenwich to Canary Wharf is booked for 14:00.", 545, 22),
+			},
+			Tools: map[string][]script.Answer{"book_taxi": {ok(`{"ok":true,"booking":"T-88"}`)}},
+		},
+	}
+}
+
+// checkout are the recordings of scenarios/checkout.
+func checkout() map[string]harnesstest.Recording {
+	return map[string]harnesstest.Recording{
+		"checkout/gift": {
+			Turns: []script.Turn{
+				turn("I will look for a gift.", 702, 68, call("find_gift", `{"person":"Ada","at_most":40}`)),
+				turn("", 811, 61, call("create_order", `{"sku":"A-17","quantity":1}`)),
+				turn("", 905, 64, call("send_confirmation", `{"order":"O-1001","to":"ada@example.com"}`)),
+				turn("I ordered a pocket sextant for Ada for 34.50 pounds, order O-1001, and sent the confirmation to ada@example.com.", 1001, 38),
+			},
+			Tools: map[string][]script.Answer{
+				"find_gift":         {ok(`{"ok":true,"sku":"A-17","name":"pocket sextant","price":34.50}`)},
+				"create_order":      {ok(`{"ok":true,"order":"O-1001"}`)},
+				"send_confirmation": {ok(`{"ok":true}`)},
+			},
 		},
 	}
 }

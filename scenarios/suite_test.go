@@ -44,11 +44,19 @@ var _ = Describe("replay", func() {
 	}
 })
 
-// golden holds the transcript against the same file that `retake run` uses.
+// golden holds the transcript against the same file that `retake run` uses; of a
+// run under faults only where the scenario asks for it.
 func golden(tb testing.TB, r *harness.Result) {
 	tb.Helper()
+	name := path.Join(r.Name, harness.FileName(r.Model))
+	if r.Variant != "" {
+		if !r.Scenario.Variant(r.Variant).Expect.Golden {
+			return
+		}
+		name = path.Join(name, r.Variant)
+	}
 	g := goldie.New(tb,
 		goldie.WithFixtureDir("../golden"), goldie.WithNameSuffix(".golden"),
 		goldie.WithDiffFn(func(got, want string) string { return transcript.Diff([]byte(want), []byte(got)) }))
-	g.Assert(tb, path.Join(r.Name, harness.FileName(r.Model)), r.Transcript)
+	g.Assert(tb, name, r.Transcript)
 }
