@@ -65,8 +65,6 @@ type Fault struct {
 	// fits says why the fault cannot strike at the place, "" when it can. nil fits
 	// everywhere on its side.
 	fits func(p *Place, s *Spec) string
-	// whole says that it is a fault of the whole run, not of one call.
-	whole bool
 	// turn says that fits looks at the turn that asked for a tool call.
 	turn bool
 	// answered says that fits looks at what the tool answers: the tool has done its
@@ -108,7 +106,7 @@ func (f *Fault) Side() Side {
 }
 
 // Whole tells that the fault is of the whole run: it has no place of its own.
-func (f *Fault) Whole() bool { return f.whole || f.Side() == SideHost }
+func (f *Fault) Whole() bool { return f.profile || f.Side() == SideHost }
 
 // Fits says why the fault cannot strike at p with these parameters, "" when it
 // can.

@@ -16,7 +16,7 @@ var oversized = Fault{
 	What:     "the tool's result is huge",
 	Breaks:   "the context is full, the bill is large, or the next request is turned down",
 	Right:    "the result is cut with a visible mark; the token budget holds",
-	Takes:    []Param{{"bytes", "1048576"}},
+	Takes:    []Param{{"bytes", "a tenth more than the model is shown of a result of the tool"}},
 	Seen:     true,
 	answered: true,
 	fits: func(p *Place, s *Spec) string {
@@ -31,14 +31,11 @@ var oversized = Fault{
 	},
 }
 
-const (
-	aMegabyte = 1 << 20
-	noRoom    = "the output schema has no room for more text"
-)
+const noRoom = "the output schema has no room for more text"
 
 // swollen is the result, filled up to the size.
 func swollen(spec *tool.Spec, content string, size int) (string, bool) {
-	size = cmp.Or(size, aMegabyte)
+	size = cmp.Or(size, spec.Decl.Limit()*11/10)
 	const filler = " and so on,"
 	return embed(spec, content, func(old, rest string) string {
 		missing := size - len(rest) - len(old)

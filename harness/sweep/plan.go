@@ -73,11 +73,7 @@ func (s *sweep) singles() []*job {
 
 // whole is the run under a fault that has no place: it is of the whole run.
 func (s *sweep) whole(row int, f *fault.Fault) *job {
-	spec := fault.Spec{Name: f.Name}
-	if f.Side() == fault.SideModel {
-		spec.At.Call = fault.Every
-	}
-	return &job{row: row, column: len(s.base.Places), specs: []fault.Spec{spec}}
+	return &job{row: row, column: len(s.base.Places), specs: []fault.Spec{{Name: f.Name}}}
 }
 
 // at are the runs under f at one place: once, again at the retries that it
