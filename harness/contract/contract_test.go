@@ -188,6 +188,8 @@ func TestW1EveryCallIsAnsweredOnce(t *testing.T) {
 }
 
 func TestW2IDsAreUnique(t *testing.T) {
+	oneRejected := ran(evidence(asked(calling(call("a", "f"), call("a", "f")), user(text("q")))), made("a"), made("a"))
+	oneRejected.Attempts[1].Reached = false
 	again := evidence(asked(done("x"), user(text("q")), assistant(call("a", "f")), user(result("a", "1")), assistant(call("a", "f")), user(result("a", "1"))))
 	noIDs := evidence(by(wire.GeminiGenerate, asked(done("x"), user(text("q")), assistant(call("", "f"), call("", "f")))))
 	check(t, "W2", []row{
@@ -203,7 +205,7 @@ func TestW2IDsAreUnique(t *testing.T) {
 			why: "and both ran", seen: ran(evidence(asked(calling(call("a", "f"), call("a", "f")), user(text("q")))), made("a"), made("a")),
 			want: []string{"W2: request 1: the model uses the id \"a\" for two calls, and both ran"},
 		},
-		{why: "only one of them ran", seen: ran(evidence(asked(calling(call("a", "f"), call("a", "f")), user(text("q")))), made("a"))},
+		{why: "only one of them ran, the other was rejected", seen: oneRejected},
 		{why: "one call that was made again ran twice, and is one", seen: ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"), made("a"))},
 		{why: "one id for two calls", seen: again, want: []string{"W2: request 1, messages/3/0: the id \"a\" is used for two calls; the API would have answered: 400 `tool_use` ids must be unique"}},
 	})
@@ -361,6 +363,10 @@ func TestW6Effects(t *testing.T) {
 		},
 		{
 			why: "and though its effect is expected; told once", terms: contract.Terms{Effects: map[string]int{"pay": 2, "mail": 1}, Reads: map[string]bool{"mail": true}}, seen: kept, part: failure.PartTool,
+			want: []string{"W6: mail is declared to read only, and had 1 effect"},
+		},
+		{
+			why: "nor told again as one too many", terms: contract.Terms{Effects: map[string]int{"pay": 2}, Reads: map[string]bool{"mail": true}}, seen: kept, part: failure.PartTool,
 			want: []string{"W6: mail is declared to read only, and had 1 effect"},
 		},
 		{why: "a tool that reads and does nothing else is no matter of effects", terms: contract.Terms{Reads: map[string]bool{"look": true}}, seen: kept, state: contract.NotApplicable},

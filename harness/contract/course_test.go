@@ -184,6 +184,11 @@ func TestW12Tools(t *testing.T) {
 		e.Models[1].At, e.Calls[0].At = 2*time.Second, time.Second
 		return e
 	}
+	double := func() contract.Evidence {
+		e := tries(fine(), fine())
+		e.Models[0].Response.Message.Blocks = []wire.Block{call("a", "f"), call("a", "f")}
+		return e
+	}
 	bound := contract.Terms{ToolAttempts: map[string]int{"f": 2}}
 	check(t, "W12", []row{
 		{why: "one attempt and no bound: nothing is compared", seen: tries(no()), state: contract.NotApplicable},
@@ -196,6 +201,7 @@ func TestW12Tools(t *testing.T) {
 		{why: "where the API gives no ids", seen: noID(tries(no(), fine())), want: []string{"W12: request 1: f was called again after NO_FUNDS, which is not retryable"}},
 		{why: "what may have happened", seen: tries(doubt(), fine()), want: []string{"W12: request 1: f was called again although it may have succeeded (UPSTREAM_TIMEOUT)"}},
 		{why: "what has happened", seen: tries(fine(), fine()), want: []string{"W12: request 1: f was called again although it had succeeded"}},
+		{why: "two calls that the model makes under one id are no repetition (W2 has them)", terms: bound, seen: double()},
 		{why: "a miss is nobody's", terms: bound, seen: tries(down(), miss(), fine())},
 		{why: "the same id in another run of the task is another call", terms: bound, seen: twice()},
 	})
