@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/retake-harness/retake/harness"
@@ -59,7 +60,7 @@ func TestEachMistakeIsFound(t *testing.T) {
 		{"does not wait as long as it is asked to", careless{impatient: true}, "travel/umbrella", "model.rate_limit", "W12"},
 		{"calls a tool again after a final error", careless{repeatsTools: true}, "travel/umbrella", "tool.not_retryable", "W12"},
 		{"calls a tool again under an id of its own", careless{freshIDs: true}, "travel/umbrella", "tool.timeout_before", "W4"},
-		{"doubles an order whose answer was lost", careless{freshIDs: true}, "checkout/order", "tool.lost_ack", "W6"},
+		{"doubles a message whose answer was lost", careless{freshIDs: true}, "checkout/gift", "tool.lost_ack", "W6"},
 		{"tells the model what the error says", careless{passesErrors: true}, "travel/umbrella", "tool.leaky_error", "W8"},
 		{"never stops calling the same tool", careless{noCap: true}, "travel/umbrella", "model.endless_loop", "W15"},
 		{"never stops asking a model that pauses", careless{noCap: true}, "travel/umbrella", "model.pause", "W5"},
@@ -87,6 +88,33 @@ func breachesRule(r *sweep.Report, rule string) bool {
 	return slices.ContainsFunc(r.Breached(), func(o sweep.Outcome) bool {
 		return slices.ContainsFunc(o.Breaches, func(b sweep.Breach) bool { return b.Rule == rule })
 	})
+}
+
+// The write without a key is found out, wherever a second delivery reaches it, and
+// it is the tool that is to blame; nothing else is breached, by either loop.
+func TestTheWriteWithoutAKeyIsFoundOut(t *testing.T) {
+	for _, a := range []harness.Agent{nil, careless{}} {
+		p := paramsOf(t, "checkout/gift")
+		if a != nil {
+			p.Agent = a
+		}
+		r := sweepOf(t, sweep.Params{Run: p})
+		faults := map[string]bool{}
+		for _, o := range r.Breached() {
+			name, _, _ := strings.Cut(o.Spec, "@")
+			faults[name] = true
+			for _, b := range o.Breaches {
+				if b.Rule != "W6" || b.Part != "tool" || !strings.HasPrefix(b.What, "send_confirmation: ") {
+					t.Errorf("%T, %s: %+v", a, o.Spec, b)
+				}
+			}
+		}
+		for _, name := range []string{"model.duplicate_call", "model.endless_loop", "tool.duplicate_delivery", "host.regenerate"} {
+			if !faults[name] {
+				t.Errorf("%T: %s does not bring it out:\n%s", a, name, r.AppendText(nil))
+			}
+		}
+	}
 }
 
 // Without its mistakes the careless loop keeps the contract, and so does the
