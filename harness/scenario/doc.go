@@ -112,6 +112,58 @@
 // matcher is written {equals: value}. undeclared: true is for a call of a tool
 // that the scenario does not declare.
 //
+// attempts counts the HTTP attempts at the model, told has texts that the results
+// shown to the model contain, and breaches the rules of the contract that must
+// be breached (and no others): what a scenario shows may be that a mistake is found.
+//
+// # Faults
+//
+// faults lists runs of their own beside the one without: each is a fault of the
+// catalogue (`retake faults`) at an exact place, and what must hold then. They need
+// no recording of their own, and cost no real time.
+//
+//	seed: 7
+//	faults:
+//	  - fault: model.rate_limit
+//	    id: asked-to-wait
+//	    at: {call: 2}
+//	    with: {retry_after: 20s}
+//	    expect: {attempts: 4, latency: {max: 30s}}
+//	  - fault: tool.unavailable
+//	    at: {tool: get_weather, call: every}
+//	    times: every
+//	    on_divergence: script
+//	    script:
+//	      - when: {tool: get_weather, code: UPSTREAM_UNAVAILABLE}
+//	        text: I cannot tell whether it will rain.
+//	    expect: {answer: {contains: [cannot tell]}, told: UPSTREAM_UNAVAILABLE}
+//
+// at says where: the model call, or with a tool the call among those of that tool
+// (without, among all tool calls); the attempt of that call; the event of a
+// streamed answer. What it leaves out is the first place that fits. times is how
+// many attempts in a row it strikes, so that times: 1, the default, leaves the next
+// attempt alone; every never does. chance strikes each place that at allows with
+// that probability, by the seed. with has parameters; and has further faults of
+// the same run. id names the run: on the command line, in reports, in go test
+// and for its golden transcript (golden/NAME/MODEL/ID.golden). It is the fault's
+// name where it is left out, and distinct in the scenario. A fault that never
+// strikes fails its run.
+//
+// What the expect of a run under faults does not say is the scenario's, but for
+// golden (false) and attempts (unchecked). A run that is to end otherwise than
+// completed, or is one of a scenario that does, takes over only the effects, tokens,
+// cost and latency. To expect nothing of what would be taken over, write
+// effects: {}, breaches: [].
+//
+// A model that was recorded cannot answer what it never saw: where a fault changes
+// what the model is told, the recording ends. on_divergence says how the run goes
+// on. stop, the default, checks what happened until there; what stays unchecked
+// makes the run diverged, which is no pass, unless {accept: reason} says why it is
+// enough. script goes on with the model's turns that are written under script: each
+// request is answered by the first turn that was not said yet and whose when fits,
+// and every turn has to be said. recorded replays a cassette that was recorded
+// under the fault (cassettes/NAME/MODEL/ID.yaml).
+//
 // # YAML
 //
 // Unknown fields and fields given twice are errors. Values that are passed

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -181,3 +182,20 @@ var invalidFaults = []invalidRow{
 }
 
 const scripted = "faults: [{fault: tool.lost_ack, on_divergence: script, script: "
+
+// The manual's example is one that loads.
+func TestManualOfFaults(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "//\tseed: 7\n")
+	if !found {
+		t.Fatal("doc.go has no example of faults")
+	}
+	example, _, _ := strings.Cut(rest, "//\n")
+	s := load(t, valid+"tools: [{name: get_weather, effect: read}]\n"+strings.ReplaceAll(example, "//\t", ""), scenario.Options{})
+	if len(s.Variants) != 2 {
+		t.Errorf("the example has %d runs", len(s.Variants))
+	}
+}

@@ -97,7 +97,9 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 	for _, model := range ModelsOf(sc, o.Models, o.Labels) {
 		all, err := courses(sc, o.Faults)
 		if err != nil {
-			out = append(out, harness.NotBuilt(name, model, err))
+			r := harness.NotBuilt(name, model, err)
+			r.Variant = strings.Join(o.Faults, " ")
+			out = append(out, r)
 			continue
 		}
 		for i := range all {
