@@ -34,7 +34,7 @@ type careless struct {
 	noCap           bool // counts neither turns nor pauses nor repetitions
 	silent          bool // takes whatever is no call for the end of the task
 	runsTwice       bool // runs both calls of one id
-	forgets         bool // leaves the first turn out of the history once a call has failed
+	forgets         bool // drops the first turn with its results once a call has failed
 	goesOnUnsettled bool // ends the task while the model waits for results
 }
 
@@ -136,10 +136,8 @@ func (r *carelessRun) use(ctx context.Context, resp *wire.Response, calls []wire
 	if failed && r.textFirst {
 		results = append([]wire.Block{text("Something went wrong:")}, results...)
 	}
-	if failed && r.forgets {
-		r.req.Messages = r.req.Messages[2:]
-		r.say(wire.RoleUser, text(r.env.Task()))
-		return false, harness.Outcome{}
+	if m := r.req.Messages; failed && r.forgets && len(m) > 3 {
+		r.req.Messages = append(m[:1:1], m[3:]...)
 	}
 	if !r.twoMessages {
 		r.say(wire.RoleUser, results...)
