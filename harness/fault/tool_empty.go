@@ -23,10 +23,8 @@ var empty = Fault{
 		if p.Decl().Writes() {
 			return "a tool that writes is not asked to find anything"
 		}
-		if _, ok := emptied(p.Spec, p.Result.Content); !ok {
-			return "no result that says that nothing was found fits the output schema"
-		}
-		return ""
+		_, why := emptied(p.Spec, p.Result.Content)
+		return why
 	},
 	tool: func(_ context.Context, s *toolStrike) (tool.Result, error) {
 		text, _ := emptied(s.spec, s.result.Content)
@@ -37,18 +35,22 @@ var empty = Fault{
 const foundNothing = `"reason":"nothing was found"`
 
 // emptied is the result without what its lists hold, and with a reason where
-// there may be one; of a result without lists a bare "nothing was found".
-func emptied(spec *tool.Spec, content string) (string, bool) {
+// there may be one; of a result without lists a bare "nothing was found". Without
+// such a result it says why there is none.
+func emptied(spec *tool.Spec, content string) (text, why string) {
 	candidates := []string{"{\"ok\":true," + foundNothing + "}"}
-	if bare, ok := emptyLists(content); ok {
+	switch bare, lists, held := emptyLists(content); {
+	case held:
 		candidates = []string{withReason(bare), bare}
+	case lists:
+		return "", "the tool finds nothing as it is"
 	}
 	for _, text := range candidates {
-		if text != content && len(spec.Output.Check([]byte(text))) == 0 {
-			return text, true
+		if len(spec.Output.Check([]byte(text))) == 0 {
+			return text, ""
 		}
 	}
-	return "", false
+	return "", "no result that says that nothing was found fits the output schema"
 }
 
 // withReason adds the reason to an object that gives none.
@@ -63,12 +65,15 @@ func withReason(text string) string {
 	return "{" + inner + foundNothing + "}"
 }
 
-// emptyLists empties the outermost arrays of a JSON text; false when it has none
-// that holds anything.
-func emptyLists(content string) (string, bool) {
+// emptyLists empties the outermost arrays of a JSON text, and tells whether there
+// are any and whether they held anything. A text that is no JSON has none.
+func emptyLists(content string) (text string, lists, held bool) {
+	if !jsontext.Value(content).IsValid() {
+		return content, false, false
+	}
 	dec := jsontext.NewDecoder(strings.NewReader(content))
 	var out strings.Builder
-	from, found := 0, false
+	from := 0
 	for {
 		if dec.PeekKind() != '[' {
 			if _, err := dec.ReadToken(); err != nil {
@@ -78,12 +83,13 @@ func emptyLists(content string) (string, bool) {
 		}
 		list, err := dec.ReadValue()
 		if err != nil {
-			return "", false
+			break
 		}
 		end := int(dec.InputOffset())
 		out.WriteString(content[from:end-len(list)] + "[]")
-		from, found = end, found || strings.TrimSpace(string(list[1:len(list)-1])) != ""
+		from, lists = end, true
+		held = held || strings.TrimSpace(string(list[1:len(list)-1])) != ""
 	}
 	out.WriteString(content[from:])
-	return strings.TrimSpace(out.String()), found && jsontext.Value(out.String()).IsValid()
+	return strings.TrimSpace(out.String()), lists, held
 }

@@ -143,16 +143,12 @@ func (b *Box) fail(err error) {
 }
 
 func (p *Pending) answer(res Result, outcome journal.Outcome) Answer {
-	limit := DefaultMaxResult
-	if p.spec != nil {
-		limit = p.spec.Decl.Limit()
-	}
 	if res.Err != nil {
 		e := *res.Err
-		e.Message = shorten(e.Message, limit)
+		e.Message = shorten(e.Message, maxMessage)
 		return Answer{Text: ErrorText(&e), IsError: true, Outcome: outcome, Class: e.Class, Detail: e.Detail}
 	}
-	return Answer{Text: shorten(res.Content, limit), Outcome: outcome}
+	return Answer{Text: shorten(res.Content, p.spec.Decl.Limit()), Outcome: outcome} // only a declared tool has a result
 }
 
 func (p *Pending) event(at, took time.Duration, ans Answer, res Result) *journal.ToolCall {

@@ -41,6 +41,10 @@ func whatBroke(e *Error) string {
 	return "the tool broke off"
 }
 
+// maxMessage is what is shown of an error's message, which is meant to be a
+// sentence.
+const maxMessage = 4 << 10
+
 // shorten cuts a text to limit bytes, between two characters, the mark that says
 // so included.
 func shorten(text string, limit int) string {

@@ -3,10 +3,14 @@ package tool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/tool"
@@ -75,6 +79,23 @@ func TestACancelledCall(t *testing.T) {
 	}
 }
 
+// Whatever is cut, it is a beginning of the text and a mark that counts the rest,
+// in whole characters, and not longer than allowed.
+func TestTheCutIsABeginning(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text, limit := rapid.String().Draw(rt, "text"), rapid.IntRange(60, 200).Draw(rt, "limit")
+		b := &bench{spec: tool.Spec{Decl: tool.Decl{MaxResult: limit}}}
+		ans, _, err := b.do(t, clock.Virtual(t.Context()), `{}`, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: text}, nil })
+		if err != nil || len(ans.Text) > limit || !utf8.ValidString(ans.Text) {
+			rt.Fatalf("%d bytes of at most %d: %q, %v", len(ans.Text), limit, ans.Text, err)
+		}
+		shown, mark, cut := strings.Cut(ans.Text, "\n[cut: ")
+		if want := fmt.Sprintf("%d of %d bytes are missing]", len(text)-len(shown), len(text)); cut && mark != want || !strings.HasPrefix(text, shown) || !cut && shown != text {
+			rt.Fatalf("of %q is shown %q", text, ans.Text)
+		}
+	})
+}
+
 // What the model is shown of a result has a limit, and the cut can be seen.
 func TestLargeResults(t *testing.T) {
 	for _, tc := range []struct {
@@ -107,7 +128,7 @@ func TestLargeResults(t *testing.T) {
 	ans, _, _ = b.do(t, virtual(t), `{}`, func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Err: &tool.Error{Code: "X", Message: huge}}, nil
 	})
-	if len(ans.Text) > tool.DefaultMaxResult+100 || !strings.Contains(ans.Text, "bytes are missing]") {
+	if len(ans.Text) > 4200 || !strings.Contains(ans.Text, "bytes are missing]") {
 		t.Errorf("an error's message: %d bytes", len(ans.Text))
 	}
 }
