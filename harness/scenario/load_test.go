@@ -56,7 +56,7 @@ func TestLoadEveryField(t *testing.T) {
 				Name: "create_order", Description: "Creates an order. Only after the user has confirmed.",
 				Input: order, Output: jsontext.Value(`{"type":"object","properties":{"id":{"type":"string"}}}`),
 				Effect: tool.EffectWrite, Key: &tool.Key{Field: "idempotency_key", From: tool.KeyFromHost},
-				Timeout: 10 * time.Second, Retry: tool.Retry{Attempts: 3, Backoff: 500 * time.Millisecond},
+				Timeout: 10 * time.Second, Retry: tool.Retry{Attempts: 3, Backoff: 500 * time.Millisecond}, MaxResult: 65536,
 				Approval: true, Extra: jsontext.Value(`{"strict":true}`),
 			},
 			{Name: "cancel_order", Input: order},
