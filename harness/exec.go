@@ -77,7 +77,7 @@ func Exec(ctx context.Context, p Params) *Result {
 	watch := clock.Stopwatch()
 	r := &Result{
 		Scenario: p.Scenario, Name: p.Scenario.Name, Model: p.Model, API: p.API, Clock: p.Clock,
-		TaskID: taskID(p.RunID, p.Scenario.Name, p.Model), Secrets: p.Secrets,
+		TaskID: taskID(&p), Secrets: p.Secrets,
 		Warnings: slices.Clone(p.Scenario.Warnings),
 	}
 	if r.Clock == "" {

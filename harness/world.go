@@ -280,9 +280,13 @@ func BaseURL(p Params) string {
 	}
 }
 
-// taskID names the operation: one id for a scenario, model and run, that tells
-// nothing of its content.
-func taskID(run, name, model string) string {
-	sum := sha256.Sum256([]byte(run + "\x00" + name + "\x00" + model))
+// taskID names the operation: one id for a scenario, model, variant and run, that
+// tells nothing of its content.
+func taskID(p *Params) string {
+	text := p.RunID + "\x00" + p.Scenario.Name + "\x00" + p.Model
+	if p.Variant != nil {
+		text += "\x00" + p.Variant.ID
+	}
+	sum := sha256.Sum256([]byte(text))
 	return "t" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
@@ -152,6 +154,29 @@ func TestCases(t *testing.T) {
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.why, got, tc.want)
 		}
+	}
+}
+
+// Runs under faults are cases of their own, after the one without.
+func TestCasesUnderFaults(t *testing.T) {
+	const name = "travel/outage"
+	cases, err := harnesstest.Cases(harnesstest.Params{Dir: "../..", Scenarios: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range cases {
+		got = append(got, c.String())
+		if r := c.Exec(t); r.Verdict != harness.Pass || r.Variant != c.Variant {
+			t.Errorf("%s: %s", c, harnesstest.Explain(r))
+		}
+	}
+	want := []string{
+		name + " with claude-opus-4-8", name + " with claude-opus-4-8 under for-a-moment", name + " with claude-opus-4-8 under for-long",
+		name + " with claude-opus-4-8 under tool.leaky_error", name + " with claude-opus-4-8 under schema-violation",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/report"
@@ -69,6 +70,13 @@ func everyVerdict() []*harness.Result {
 			Attempts: []*journal.ToolAttempt{{Call: 1, Attempt: 1, Ordinal: 1, Tool: hostile, Outcome: journal.Rejected, Class: failure.ToolInvalidArguments}},
 			Findings: []contract.Finding{{Rule: "W1", State: contract.Breached, Breaches: []contract.Breach{{Rule: "W1", What: hostile}}}},
 			Effects:  map[string]int{"b": 2, "a": 1}, AttemptIDs: []string{"t-a1"},
+		}
+		if i%2 == 1 {
+			r.Variant = hostile
+			r.Faults = []fault.Fired{
+				{Spec: fault.Spec{Name: hostile}, Why: hostile},
+				{Spec: fault.Spec{Name: "tool.slow", At: fault.Address{Tool: hostile}}, Times: 1, At: fault.Address{Tool: hostile, Call: 1}},
+			}
 		}
 		if v != harness.Pass {
 			r.Failures = []harness.Failure{{
