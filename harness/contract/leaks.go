@@ -16,7 +16,11 @@ import (
 // traces, addresses of inner hosts, absolute paths) in results that are errors,
 // since a tool whose business is files or logs may well return them.
 func (r *run) leaks() {
-	seen := map[string]bool{} // a result is sent again with every later request
+	type shown struct {
+		text    string
+		isError bool
+	}
+	seen := map[shown]bool{} // a result is sent again with every later request
 	r.promptLeaks()
 	for _, q := range r.requests {
 		for i := range q.Request.Messages {
@@ -24,7 +28,7 @@ func (r *run) leaks() {
 			for k, res := range results {
 				text := resultText(res)
 				isError := res.IsError || saysError(text)
-				if key := fmt.Sprint(isError, text); !seen[key] {
+				if key := (shown{text, isError}); !seen[key] {
 					seen[key] = true
 					r.leaksIn(q, block(i, at[k]), text, isError)
 				}

@@ -70,6 +70,9 @@ type Fault struct {
 	// answered says that fits looks at what the tool answers: the tool has done its
 	// work before the fault strikes, and an answer that is an error is let through.
 	answered bool
+	// rework makes another result of what the tool answers, in the place of tool and
+	// fits; why says why there is none. It implies answered.
+	rework func(p *Place, s *Spec) (content, why string)
 	// profile says that the fault draws by itself which of the calls it strikes, and
 	// that no address means every call.
 	profile bool
@@ -99,7 +102,7 @@ func (f *Fault) Side() Side {
 	switch {
 	case f.model != nil:
 		return SideModel
-	case f.tool != nil:
+	case f.tool != nil, f.rework != nil:
 		return SideTool
 	}
 	return SideHost
@@ -111,19 +114,27 @@ func (f *Fault) Whole() bool { return f.profile || f.Side() == SideHost }
 // Fits says why the fault cannot strike at p with these parameters, "" when it
 // can.
 func (f *Fault) Fits(p *Place, s *Spec) string {
+	_, why := f.fitting(p, s)
+	return why
+}
+
+// fitting is Fits, beside what a fault that reworks a result makes of it.
+func (f *Fault) fitting(p *Place, s *Spec) (content, why string) {
 	switch {
 	case p.Side != f.Side():
-		return "a fault of the " + string(f.Side()) + "'s side"
+		return "", "a fault of the " + string(f.Side()) + "'s side"
 	case f.Inside == OnlyInside && !p.Stream:
-		return "the answer is no stream"
+		return "", "the answer is no stream"
 	case s.Params.Kind != "" && !slices.Contains(f.Kinds, s.Params.Kind):
-		return fmt.Sprintf("there is no kind %q of it; there is %s", s.Params.Kind, strings.Join(f.Kinds, ", "))
-	case f.answered && p.Result.Err != nil:
-		return "the tool answers with an error of its own"
+		return "", fmt.Sprintf("there is no kind %q of it; there is %s", s.Params.Kind, strings.Join(f.Kinds, ", "))
+	case (f.answered || f.rework != nil) && p.Result.Err != nil:
+		return "", "the tool answers with an error of its own"
+	case f.rework != nil:
+		return f.rework(p, s)
 	case f.fits == nil:
-		return ""
+		return "", ""
 	}
-	return f.fits(p, s)
+	return "", f.fits(p, s)
 }
 
 // Catalogue lists all faults: the model's side, the tools', the host's.

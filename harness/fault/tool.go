@@ -50,23 +50,27 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 	at := Address{Tool: c.Tool, Call: n.ofTool, Attempt: c.Attempt}
 	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at}
 	for _, a := range i.armed {
-		if a.fault.tool == nil || !i.toolDue(a, at, n) {
+		if a.fault.Side() != SideTool || !i.toolDue(a, at, n) {
 			continue
 		}
 		s.armed = a
 		p := Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Siblings: i.siblings(c.ID)}
-		if a.fault.answered {
+		if a.fault.answered || a.fault.rework != nil {
 			res, err := s.work(ctx)
 			if err != nil {
 				return res, err
 			}
 			p.Result = res
 		}
-		if why := a.fault.Fits(&p, &a.Spec); why != "" {
+		content, why := a.fault.fitting(&p, &a.Spec)
+		if why != "" {
 			i.misfit(a, at, why)
 			continue
 		}
 		i.struck(clock.Now(ctx), a, at) // before: the fault may panic
+		if a.fault.rework != nil {
+			return tool.Result{Content: content}, nil
+		}
 		return a.fault.tool(ctx, s)
 	}
 	res, err := s.work(ctx)

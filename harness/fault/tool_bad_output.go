@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -15,20 +14,16 @@ import (
 // service behind it was changed. A right loop shows the model an error, never
 // the result as if it were one.
 var badOutput = Fault{
-	Name:     "tool.bad_output",
-	What:     "the tool does its work, and its result breaks its output schema",
-	Breaks:   "the model makes up what is missing",
-	Right:    "an error of class tool_bad_output; never shown as success",
-	Seen:     true,
-	answered: true,
-	fits: func(p *Place, _ *Spec) string {
+	Name:   "tool.bad_output",
+	What:   "the tool does its work, and its result breaks its output schema",
+	Breaks: "the model makes up what is missing",
+	Right:  "an error of class tool_bad_output; never shown as success",
+	Seen:   true,
+	rework: func(p *Place, _ *Spec) (content, why string) {
 		if p.Spec.Output == nil {
-			return "the tool has no output schema"
+			return "", "the tool has no output schema"
 		}
-		return ""
-	},
-	tool: func(_ context.Context, s *toolStrike) (tool.Result, error) {
-		return tool.Result{Content: misshapen(s.spec, s.result.Content)}, nil
+		return misshapen(p.Spec, p.Result.Content), ""
 	},
 }
 

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"context"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,22 +12,16 @@ import (
 // like any other, and half of all agents take it for an error. A right loop passes
 // it on as it is: no error, no retry; the model tells the user.
 var empty = Fault{
-	Name:     "tool.empty",
-	What:     "the tool finds nothing, and says so in the form that it promises",
-	Breaks:   "nothing found is taken for an error, tried again, or filled with inventions",
-	Right:    "passed on as a result; no error, no retry",
-	Seen:     true,
-	answered: true,
-	fits: func(p *Place, _ *Spec) string {
+	Name:   "tool.empty",
+	What:   "the tool finds nothing, and says so in the form that it promises",
+	Breaks: "nothing found is taken for an error, tried again, or filled with inventions",
+	Right:  "passed on as a result; no error, no retry",
+	Seen:   true,
+	rework: func(p *Place, _ *Spec) (content, why string) {
 		if p.Decl().Writes() {
-			return "a tool that writes is not asked to find anything"
+			return "", "a tool that writes is not asked to find anything"
 		}
-		_, why := emptied(p.Spec, p.Result.Content)
-		return why
-	},
-	tool: func(_ context.Context, s *toolStrike) (tool.Result, error) {
-		text, _ := emptied(s.spec, s.result.Content)
-		return tool.Result{Content: text}, nil
+		return emptied(p.Spec, p.Result.Content)
 	},
 }
 

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"cmp"
-	"context"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/tool"
@@ -12,22 +11,18 @@ import (
 // limit returns a whole table, and the conversation is full. A right loop cuts it
 // with a mark that the model can see, and its budget of tokens holds.
 var oversized = Fault{
-	Name:     "tool.oversized",
-	What:     "the tool's result is huge",
-	Breaks:   "the context is full, the bill is large, or the next request is turned down",
-	Right:    "the result is cut with a visible mark; the token budget holds",
-	Takes:    []Param{{"bytes", "a tenth more than the model is shown of a result of the tool"}},
-	Seen:     true,
-	answered: true,
-	fits: func(p *Place, s *Spec) string {
-		if _, ok := swollen(p.Spec, p.Result.Content, s.Params.Bytes); !ok {
-			return noRoom
+	Name:   "tool.oversized",
+	What:   "the tool's result is huge",
+	Breaks: "the context is full, the bill is large, or the next request is turned down",
+	Right:  "the result is cut with a visible mark; the token budget holds",
+	Takes:  []Param{{"bytes", "a tenth more than the model is shown of a result of the tool"}},
+	Seen:   true,
+	rework: func(p *Place, s *Spec) (content, why string) {
+		content, ok := swollen(p.Spec, p.Result.Content, s.Params.Bytes)
+		if !ok {
+			return "", noRoom
 		}
-		return ""
-	},
-	tool: func(_ context.Context, s *toolStrike) (tool.Result, error) {
-		text, _ := swollen(s.spec, s.result.Content, s.params().Bytes)
-		return tool.Result{Content: text}, nil
+		return content, ""
 	},
 }
 
