@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Every, as an Address's Call or a Spec's Times, is all of them.
+// Every is all of them, as an Address's Call or a Spec's Times.
 const Every = -1
 
 // Spec is one fault to inject: which, where, how often, with what.

@@ -127,8 +127,14 @@ func (c *checker) params() {
 		name string
 		said bool
 	}{
-		{"delay", p.Delay != 0}, {"status", p.Status != 0}, {"retry_after", p.RetryAfter != 0}, {"bytes", p.Bytes != 0},
-		{"count", p.Count != 0}, {"text", p.Text != ""}, {"kind", p.Kind != ""}, {"effect", p.Effect != ""},
+		{"delay", p.Delay != 0},
+		{"status", p.Status != 0},
+		{"retry_after", p.RetryAfter != 0},
+		{"bytes", p.Bytes != 0},
+		{"count", p.Count != 0},
+		{"text", p.Text != ""},
+		{"kind", p.Kind != ""},
+		{"effect", p.Effect != ""},
 	} {
 		switch {
 		case !given.said:

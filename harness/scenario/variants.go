@@ -103,6 +103,7 @@ func (s *Scenario) FaultProblems(f *fault.Spec) []fault.Problem {
 		s.modelProblems(f, entry, add)
 	case fault.SideTool:
 		s.toolProblems(f, add)
+	case fault.SideHost: // strikes the run as a whole
 	}
 	return problems
 }

@@ -93,7 +93,8 @@ func TestTurnsWithConditions(t *testing.T) {
 			{
 				"each turn is said once, and the third call has its own",
 				[][]wire.Message{conversation([]string{late}), conversation([]string{late}, []string{late}), conversation(nil, []string{late}, []string{fine})},
-				[]string{"timed out", "whatever", "third"}, []int{2},
+				[]string{"timed out", "whatever", "third"},
+				[]int{2},
 			},
 			{
 				"a request that comes again is the same call",
