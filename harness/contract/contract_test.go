@@ -420,9 +420,14 @@ func TestW7Outcomes(t *testing.T) {
 	e := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
 	bad := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
 	bad.Attempts[0].Outcome = "maybe"
+	twice := ran(evidence(asked(calling(call("a", "f")), user(text("q")))), made("a"))
+	late := *twice.Attempts[0]
+	late.Outcome = journal.Unknown
+	twice.Attempts = append(twice.Attempts, &late)
 	check(t, "W7", []row{
 		{why: "no seam", seen: evidence(asked(done("x"))), state: contract.NotObservable},
 		{why: "ok is one of the four", seen: e},
+		{why: "a result that came late is not a second end", seen: twice, want: []string{"W7: request 1: attempt 1 of f ended once more, as unknown"}, part: failure.PartHarness},
 		{why: "anything else is our defect", seen: bad, want: []string{`W7: request 1: attempt 1 of f ended as "maybe"`}, part: failure.PartHarness},
 	})
 }

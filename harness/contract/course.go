@@ -107,11 +107,22 @@ func (r *run) at(call int) int {
 
 // outcomes is W7.
 func (r *run) outcomes() {
+	type attempt struct{ call, number int }
+	ended := map[attempt]bool{}
 	for _, a := range r.Attempts {
+		what := ""
+		k := attempt{a.Call, a.Attempt}
 		switch a.Outcome {
 		case journal.OK, journal.Rejected, journal.Failed, journal.Unknown:
+			if ended[k] {
+				what = fmt.Sprintf("once more, as %s", a.Outcome)
+			}
 		default:
-			r.breach(Breach{Request: r.at(a.Call), What: fmt.Sprintf("attempt %d of %s ended as %q", a.Attempt, a.Tool, a.Outcome), Part: failure.PartHarness})
+			what = fmt.Sprintf("as %q", a.Outcome)
+		}
+		ended[k] = true
+		if what != "" {
+			r.breach(Breach{Request: r.at(a.Call), What: fmt.Sprintf("attempt %d of %s ended %s", a.Attempt, a.Tool, what), Part: failure.PartHarness})
 		}
 	}
 }
