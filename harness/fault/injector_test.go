@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,8 @@ func newRig(t *testing.T, api wire.API, stream bool, specs []fault.Spec, answers
 			kind = "text/event-stream"
 		}
 		return &http.Response{
-			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Request: req,
+			StatusCode: http.StatusOK, Request: req,
+			Header:        http.Header{"Content-Type": {kind}, "Content-Length": {strconv.Itoa(len(text))}},
 			ContentLength: int64(len(text)), Body: io.NopCloser(bytes.NewReader(text)),
 		}, nil
 	}))
@@ -93,6 +95,9 @@ func (r *rig) ask(t *testing.T, ctx context.Context, text string) got {
 		return got{err: err}
 	}
 	read, err := io.ReadAll(resp.Body)
+	if n := resp.Header.Get("Content-Length"); n != "" && err == nil && n != strconv.Itoa(len(read)) {
+		t.Errorf("the header says %s bytes, %d came", n, len(read))
+	}
 	g := got{status: resp.StatusCode, header: resp.Header, body: string(read), err: err}
 	g.answer, g.decodErr = c.DecodeResponse(g.status, resp.Header.Get("Content-Type"), read)
 	return g

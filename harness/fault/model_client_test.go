@@ -16,7 +16,9 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/codec"
 )
 
 // post sends one request through a client of net/http.
@@ -131,8 +133,14 @@ func TestWaitsAreCappedOnARealClock(t *testing.T) {
 // A model that cannot answer is not the fault's doing: it did not strike.
 func TestAMissIsNoStrike(t *testing.T) {
 	miss := failure.Errorf(failure.CassetteMiss, "no recording")
-	for _, name := range []string{"model.empty_turn", "model.short_body", "model.guessing", "model.truncated_stream"} {
-		inj, err := fault.New([]fault.Spec{{Name: name}}, fault.Options{})
+	for _, spec := range []fault.Spec{
+		{Name: "model.empty_turn"},
+		{Name: "model.short_body"},
+		{Name: "model.guessing"},
+		{Name: "model.truncated_stream"},
+		{Name: "model.reset", At: fault.Address{Event: 2}},
+	} {
+		inj, err := fault.New([]fault.Spec{spec}, fault.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +148,68 @@ func TestAMissIsNoStrike(t *testing.T) {
 		_, _, err = r.post(t, virtual(t))
 		var urlError *url.Error
 		if !errors.As(err, &urlError) || failure.Of(err) != failure.CassetteMiss || inj.Fired()[0].Times != 0 {
-			t.Errorf("%s: got %v, fired %d times", name, err, inj.Fired()[0].Times)
+			t.Errorf("%s: got %v, fired %d times", spec.Name, err, inj.Fired()[0].Times)
+		}
+	}
+}
+
+// An answer that cannot be read is an attempt, not an answer: the next one is of
+// the same call.
+func TestABadBodyIsAnAttempt(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.bad_body", Times: 2}}, said("hello"))
+	ctx := virtual(t)
+	for n, want := range []bool{false, false, true} {
+		if g := r.ask(t, ctx, "a"); (g.decodErr == nil) != want {
+			t.Errorf("attempt %d got %q", n+1, g.body)
+		}
+	}
+}
+
+// An event after the end of an answer says nothing: without it nothing is cut.
+func TestNothingIsCutFromAWholeAnswer(t *testing.T) {
+	inj, err := fault.New([]fault.Spec{{Name: "model.truncated_stream", At: fault.Address{Event: 3}}}, fault.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"content\":[]}}\n\n" +
+		"data: {\"type\":\"message_stop\"}\n\ndata: {\"type\":\"ping\"}\n\n"
+	r := &rig{client: inj.Model(roundTripper(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: req,
+			Body: io.NopCloser(bytes.NewReader([]byte(whole))), ContentLength: int64(len(whole)),
+		}, nil
+	}))}
+	_, text, err := r.post(t, virtual(t))
+	if f := inj.Fired()[0]; err != nil || string(text) != whole || f.Times != 0 || f.Why == "" {
+		t.Errorf("got %q, %v; fired %d times, why %q", text, err, f.Times, f.Why)
+	}
+}
+
+// A call that the schema refuses never reaches its tool: on every clock the tools'
+// calls are counted without it.
+func TestARefusedCallHasNoNumber(t *testing.T) {
+	for _, mode := range []clock.Mode{clock.ModeVirtual, clock.ModeBubble} {
+		inj, err := fault.New([]fault.Spec{{Name: "tool.unavailable", At: fault.Address{Tool: "get_weather", Call: 1}}}, fault.Options{Clock: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec := inj.Tool(&tool.Spec{Decl: tool.Decl{Name: "get_weather"}, Input: weatherInput(t), Exec: tool.ExecutorFunc(
+			func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: "{}"}, nil })})
+		c, _ := codec.For(wire.AnthropicMessages)
+		text, err := c.EncodeResponse(nil, said("", called("call_1", "get_weather", `{}`), called("call_2", "get_weather", `{"city":"Rome"}`)), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rig{client: inj.Model(roundTripper(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req, Body: io.NopCloser(bytes.NewReader(text))}, nil
+		}))}
+		ctx := virtual(t)
+		if _, _, err := r.post(t, ctx); err != nil {
+			t.Fatal(err)
+		}
+		res, err := exec.Execute(ctx, tool.Call{Tool: "get_weather", ID: "call_2", Args: []byte(`{"city":"Rome"}`), Attempt: 1, Ordinal: 2})
+		if err != nil || res.Err == nil {
+			t.Errorf("%s: the one call that ran was not struck: %+v, %v; fired %+v", mode, res, err, inj.Fired()[0])
 		}
 	}
 }

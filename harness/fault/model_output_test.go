@@ -57,6 +57,20 @@ func hasProblem(r *wire.Response, kind wire.ProblemKind) bool {
 
 func booking() *wire.Response { return said("I book it.", called("call_1", "book", `{"room":7}`)) }
 
+// withItem is a call that is an item with an id of its own, as in the Responses API.
+func withItem() *wire.Response {
+	c := called("call_1", "get_weather", `{"city":"Paris"}`)
+	c.Extra = []byte(`{"id":"fc_1"}`)
+	return said("", c)
+}
+
+// cutRecording is an answer whose stream has no end.
+func cutRecording() *wire.Response {
+	r := said("Let me look.")
+	r.Complete, r.Stop, r.Problems = false, wire.StopNone, []wire.Problem{{Kind: wire.ProblemNoTerminal, Block: -1}}
+	return r
+}
+
 func always(*exchange) bool { return true }
 
 func outputRows() []strikeRow {
@@ -103,6 +117,10 @@ func argumentRows() []strikeRow {
 		{name: "model.unknown_tool", why: "a name that is declared", params: fault.Params{Text: "book"}, unfit: always},
 		{name: "model.unknown_tool", why: "no call", answer: said("hi"), unfit: always},
 		{name: "model.bad_args", why: "the first that is refused", check: refused("/city: is required")},
+		{
+			name: "model.bad_args", why: "a field that may be left out is none that is missing",
+			answer: said("Let me look.", called("call_1", "get_weather", `{"days":3,"city":"Paris"}`)), check: refused("/city: is required"),
+		},
 		{name: "model.bad_args", why: "wrong type", params: fault.Params{Kind: "wrong_type"}, check: refused("/city: must be")},
 		{name: "model.bad_args", why: "extra", params: fault.Params{Kind: "extra"}, check: refused("/unexpected")},
 		{name: "model.bad_args", why: "out of range", params: fault.Params{Kind: "out_of_range"}, check: refused("/city")},
@@ -167,6 +185,15 @@ func callRows() []strikeRow {
 				t.Errorf("it fired at %s", at)
 			}
 		}},
+		{
+			name: "model.duplicate_call", why: "an item has an id of its own", answer: withItem(),
+			check: turned(wire.StopToolCalls, func(t *testing.T, x *exchange, _ *wire.Response) {
+				t.Helper()
+				if x.api == wire.OpenAIResponses && !strings.Contains(x.first.body, `"fc_1_again1"`) {
+					t.Errorf("two items have one id: %s", x.first.body)
+				}
+			}),
+		},
 		{name: "model.parallel_burst", why: "ten calls", check: turned(wire.StopToolCalls, burst(10))},
 		{name: "model.parallel_burst", why: "as many as asked for", params: fault.Params{Count: 4}, check: turned(wire.StopToolCalls, burst(4))},
 		{name: "model.parallel_burst", why: "a write", answer: booking(), unfit: always},
@@ -223,6 +250,9 @@ func stopRows() []strikeRow {
 				t.Errorf("blocks %+v", r.Message.Blocks)
 			}
 		})},
+		{name: "model.empty_turn", why: "a recording that is cut already", answer: cutRecording(), unfit: func(x *exchange) bool {
+			return x.stream
+		}, check: turned(wire.StopDone, nil)},
 		{name: "model.refusal", why: "with the call", check: turned(wire.StopRefused, func(t *testing.T, _ *exchange, r *wire.Response) {
 			t.Helper()
 			if len(r.Calls()) != 1 {
