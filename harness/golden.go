@@ -21,7 +21,7 @@ func (w *world) golden() {
 	}
 	path := Golden(w.params.GoldenDir, w.result.Name, w.result.Model)
 	if v := w.result.Variant; v != "" {
-		path = VariantGolden(w.params.GoldenDir, w.result.Name, w.result.Model, v)
+		path = UnderVariant(path, v)
 	}
 	want, err := file.Read(path)
 	missing := errors.Is(err, fs.ErrNotExist)

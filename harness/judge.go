@@ -3,11 +3,13 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -99,7 +101,7 @@ func (w *world) terms() contract.Terms {
 		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
 		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,
 		// What a run had not come to when it ended is nothing that it did wrong.
-		AtMost: w.end.Class == failure.Diverged || w.params.ContractOnly && w.end.Class != failure.None,
+		AtMost: w.end.Class == failure.Diverged || w.params.ContractOnly && (w.end.Class != failure.None || w.otherAnswers()),
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
 	}
 	for _, g := range s.Guard {
@@ -116,6 +118,15 @@ func (w *world) terms() contract.Terms {
 		t.Faults = append(t.Faults, contract.Injected{Name: f.Spec.String(), Times: f.Times, Why: f.Why})
 	}
 	return t
+}
+
+// otherAnswers tells whether a fault has had the model say something else than
+// was recorded, so that it is not known what was left to do.
+func (w *world) otherAnswers() bool {
+	return slices.ContainsFunc(w.result.Faults, func(f fault.Fired) bool {
+		entry, ok := fault.Lookup(f.Spec.Name)
+		return ok && f.Times > 0 && entry.Side() == fault.SideModel && entry.Seen && entry.FoundBy == ""
+	})
 }
 
 func (w *world) evidence() contract.Evidence {
@@ -210,7 +221,7 @@ func (w *world) unplayed() {
 	if w.player != nil {
 		w.leftOver(w.modelFile, w.player.Unplayed())
 	}
-	if w.tools != nil {
+	if w.tools != nil && !w.borrowed {
 		w.leftOver(w.toolFile, w.tools.Unplayed())
 	}
 }

@@ -42,6 +42,7 @@ type world struct {
 	runs                int                  // of the whole task, before the last
 	callsBefore         int                  // tool calls of the runs before the last
 	unchecked           []string             // expectations that a divergence kept from being checked
+	borrowed            bool                 // the tools' recording is that of the run without faults
 	end                 *journal.Ended
 	panicked            bool
 	err                 error // what ended the run, nil when the agent did
@@ -115,11 +116,6 @@ func Golden(dir, name, model string) string {
 	return filepath.Join(dir, filepath.FromSlash(name), FileName(model)+".golden")
 }
 
-// VariantGolden is the path of the transcript of a run under a variant's faults.
-func VariantGolden(dir, name, model, id string) string {
-	return variantFile(Golden(dir, name, model), id)
-}
-
 // FileName spells a model's name for a file: each byte outside [A-Za-z0-9._-] is
 // %XX.
 func FileName(model string) string {
@@ -139,7 +135,7 @@ func (w *world) openModel() error {
 	p := w.params
 	path := ModelCassette(p.CassetteDir, p.Scenario.Name, p.Model)
 	if v := p.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
-		path = variantFile(path, v.ID)
+		path = UnderVariant(path, v.ID)
 	}
 	file, err := w.open(path)
 	if err != nil {
@@ -235,16 +231,17 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 // model has one.
 func (w *world) openTools(path string) (*cassette.File, error) {
 	if v := w.params.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
-		if file, err := w.open(variantFile(path, v.ID)); !isMissing(err) {
+		if file, err := w.open(UnderVariant(path, v.ID)); !isMissing(err) {
 			return file, err
 		}
+		w.borrowed = true
 	}
 	return w.open(path)
 }
 
-// variantFile is where a recording under a variant's faults lies: in a folder
-// with the name of the one without.
-func variantFile(path, id string) string {
+// UnderVariant is where the file of a run under a variant's faults lies, a
+// recording or a golden: in a folder with the name of the file of the run without.
+func UnderVariant(path, id string) string {
 	ext := filepath.Ext(path)
 	return filepath.Join(strings.TrimSuffix(path, ext), id+ext)
 }

@@ -26,6 +26,14 @@ func TestScriptedCassettes(t *testing.T) {
 	}
 }
 
+// What the model says under a fault that it sees can be recorded, too.
+func TestScriptedCassettesUnderFaults(t *testing.T) {
+	harnesstest.Scripted(t, harnesstest.Params{Dir: ".."}, "travel/outage", harnesstest.Recording{Variant: "as-recorded", Turns: []script.Turn{
+		turn("", 421, 69, call("get_weather", askWeather)),
+		turn("The forecast is not to be had at the moment, so I cannot say whether it will rain.", 512, 27),
+	}})
+}
+
 // Arguments and results of the worked case.
 const (
 	askCalendar = `{"query":"planning meeting"}`

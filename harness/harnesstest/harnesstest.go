@@ -66,6 +66,9 @@ type Params struct {
 	Virtual bool
 
 	Tools map[string]tool.Executor // tools that run for real, by name; others answer from the cassette
+	// NewTools makes them anew for each run, in the place of Tools: for tools that
+	// keep a world of their own, which no run may leave to the next.
+	NewTools func() map[string]tool.Executor
 	// NoGolden leaves the golden transcript to the caller.
 	NoGolden bool
 }
@@ -186,7 +189,7 @@ func (c *Case) build() (harness.Params, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Executors = c.params.Tools
+	p.Executors = c.params.tools()
 	if c.params.NoGolden {
 		quiet := *p.Scenario
 		quiet.Expect.Golden = false
@@ -198,6 +201,14 @@ func (c *Case) build() (harness.Params, error) {
 		p.Variant = &under
 	}
 	return p, nil
+}
+
+// tools are those of one run.
+func (p *Params) tools() map[string]tool.Executor {
+	if p.NewTools != nil {
+		return p.NewTools()
+	}
+	return p.Tools
 }
 
 // runner makes a run on the clock that the agent needs.

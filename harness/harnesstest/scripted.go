@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/retake-harness/retake/harness"
@@ -17,6 +18,9 @@ import (
 // hand.
 type Recording struct {
 	Turns []script.Turn
+	// Variant is the id of a run under faults, with on_divergence: recorded, that
+	// this is the recording of; "" is the run without.
+	Variant string
 	// Tools are the answers of the tools that Params.Tools does not run, by name.
 	Tools map[string][]script.Answer
 }
@@ -35,11 +39,15 @@ func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 	if err != nil {
 		tb.Fatalf("retake: %v", err)
 	}
-	c := cases[0]
+	i := slices.IndexFunc(cases, func(c Case) bool { return c.err != nil || c.Variant == rec.Variant })
+	if i < 0 {
+		tb.Fatalf("retake: %s has no run under faults with the id %q", name, rec.Variant)
+	}
+	c := cases[i]
 	model := &script.Model{Name: c.Model, Turns: rec.Turns}
 	tools := &script.Tools{Answers: rec.Tools}
 	r := c.exec(tb, func(hp *harness.Params) {
-		model.API, hp.Transport = hp.API, model
+		model.API, hp.Transport, hp.Recording = hp.API, model, true
 		hp.Executors = scriptedTools(hp, tools)
 	})
 	Check(tb, r)
@@ -50,9 +58,15 @@ func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 		tb.Errorf("%s: %d of %d turns of the script were asked for", name, n, len(rec.Turns))
 	}
 	dirs, secrets := c.suite.Dirs, c.suite.Config.Hidden()
-	hold(tb, harness.ModelCassette(dirs.Cassettes, name, c.Model), c.Model, model.Interactions(), secrets)
+	path := func(path string) string {
+		if c.Variant == "" {
+			return path
+		}
+		return harness.UnderVariant(path, c.Variant)
+	}
+	hold(tb, path(harness.ModelCassette(dirs.Cassettes, name, c.Model)), c.Model, model.Interactions(), secrets)
 	if calls := tools.Interactions(); len(calls) > 0 {
-		hold(tb, harness.ToolCassette(dirs.Cassettes, name), "", calls, secrets)
+		hold(tb, path(harness.ToolCassette(dirs.Cassettes, name)), "", calls, secrets)
 	}
 }
 

@@ -1,6 +1,7 @@
 package harnesstest
 
 import (
+	"context"
 	"os"
 	"path"
 	"runtime"
@@ -30,6 +31,9 @@ const repeatVar = "RETAKE_FAULT"
 // does something twice; the matrix is logged. On a *testing.T each scenario is a
 // subtest. Each breach comes with the command that repeats it alone, by way of
 // RETAKE_FAULT, and then shows the run's transcript.
+//
+// Tools that keep a world of their own come from Params.NewTools, so that each run
+// begins in the same.
 //
 // The reports are those of the scenarios that could be swept, in their order.
 func Sweep(tb testing.TB, p SweepParams) []*sweep.Report {
@@ -76,7 +80,7 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	r, err := sweep.Run(tb.Context(), sweep.Params{
-		Run: hp, Exec: c.runner(tb), Only: p.Faults, Pairs: p.Pairs, EveryEvent: p.EveryEvent, Seed: p.Seed, Max: p.Max,
+		Run: hp, Exec: c.fresh(tb), Only: p.Faults, Pairs: p.Pairs, EveryEvent: p.EveryEvent, Seed: p.Seed, Max: p.Max,
 		Parallel: workers, Command: func(specs []fault.Spec) string { return command(tb.Name(), specs) },
 	})
 	if err != nil {
@@ -92,6 +96,16 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 	return r
 }
 
+// fresh makes a run whose tools know nothing of the runs before.
+func (c *Case) fresh(tb testing.TB) func(context.Context, harness.Params) *harness.Result {
+	tb.Helper()
+	run := c.runner(tb)
+	return func(ctx context.Context, p harness.Params) *harness.Result {
+		p.Executors = c.params.tools()
+		return run(ctx, p)
+	}
+}
+
 // repeat makes the one run that RETAKE_FAULT names.
 func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uint64) {
 	tb.Helper()
@@ -103,7 +117,7 @@ func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uin
 		}
 		specs = append(specs, spec)
 	}
-	exec := c.runner(tb)
+	exec := c.fresh(tb)
 	base := hp
 	base.Survey = true
 	hp.Variant, hp.ContractOnly, hp.Seed = sweep.Variant(hp.Scenario, exec(tb.Context(), base), specs), true, seed

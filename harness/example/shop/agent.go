@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
@@ -16,14 +17,18 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 )
 
-// maxTurns bounds the loop: the SDK has no limit of its own.
-const maxTurns = 10
+// The SDK has no limits of its own but ten minutes for a request.
+const (
+	maxTurns   = 10
+	maxRepeats = 3 // of one call with the same arguments
+	timeout    = time.Minute
+)
 
 // Agent works on the task until the model ends its turn.
 func Agent(ctx context.Context, env *harness.Env) (answer string, err error) {
 	client := anthropic.NewClient(
 		option.WithHTTPClient(env.HTTP), option.WithBaseURL(env.BaseURL), option.WithAPIKey("replayed"),
-		option.WithMaxRetries(2),
+		option.WithMaxRetries(2), option.WithRequestTimeout(timeout),
 	)
 	params := anthropic.MessageNewParams{
 		Model:     env.Model,
@@ -32,6 +37,7 @@ func Agent(ctx context.Context, env *harness.Env) (answer string, err error) {
 		Tools:     tools(env.Tools.Decls()),
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(env.Task()))},
 	}
+	seen := map[string]int{}
 	for range maxTurns {
 		msg, err := client.Messages.New(ctx, params)
 		if err != nil {
@@ -40,8 +46,14 @@ func Agent(ctx context.Context, env *harness.Env) (answer string, err error) {
 		params.Messages = append(params.Messages, msg.ToParam())
 		switch msg.StopReason {
 		case anthropic.StopReasonEndTurn:
-			return text(msg), nil
+			if answer := text(msg); answer != "" {
+				return answer, nil
+			}
+			return "", errors.New("the model ended its turn without a word")
 		case anthropic.StopReasonToolUse:
+			if err := sound(msg, seen); err != nil {
+				return "", err
+			}
 			results, err := runTools(ctx, env.Tools, msg)
 			if err != nil {
 				return "", err
@@ -52,6 +64,26 @@ func Agent(ctx context.Context, env *harness.Env) (answer string, err error) {
 		}
 	}
 	return "", errors.New("no end after 10 turns")
+}
+
+// sound refuses a turn whose calls cannot be told apart, or go in a circle.
+func sound(msg *anthropic.Message, seen map[string]int) error {
+	ids := map[string]bool{}
+	for _, block := range msg.Content {
+		call, ok := block.AsAny().(anthropic.ToolUseBlock)
+		if !ok {
+			continue
+		}
+		if ids[call.ID] {
+			return fmt.Errorf("two calls have the id %q", call.ID)
+		}
+		ids[call.ID] = true
+		key := call.Name + string(call.Input)
+		if seen[key]++; seen[key] > maxRepeats {
+			return fmt.Errorf("%s is called again and again", call.Name)
+		}
+	}
+	return nil
 }
 
 // runTools answers every call of a turn, in its order, in one message.

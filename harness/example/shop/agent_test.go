@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/harnesstest"
 	"github.com/retake-harness/retake/harness/script"
 	"github.com/retake-harness/retake/harness/tool"
@@ -25,7 +26,36 @@ const project = ".."
 // The agent under test is ours; the model answers from the cassettes, the tools
 // run for real.
 func TestScenarios(t *testing.T) {
-	harnesstest.Run(t, harnesstest.Params{Dir: project, Agent: harness.Func(shop.Agent), Tools: tools()})
+	harnesstest.Run(t, harnesstest.Params{Dir: project, Agent: harness.Func(shop.Agent), NewTools: tools})
+}
+
+// The official SDK obeys a Retry-After of an hour. In the bubble that takes no
+// time; the report counts it all the same.
+func TestAnHourOfRetryAfter(t *testing.T) {
+	cases, err := harnesstest.Cases(harnesstest.Params{Dir: project, Scenarios: []string{"busy"}, Agent: harness.Func(shop.Agent)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Variant != "told-to-wait-an-hour" {
+			continue
+		}
+		r := c.Exec(t)
+		states := map[contract.Rule]contract.State{}
+		for _, f := range r.Findings {
+			states[f.Rule] = f.State
+		}
+		if r.Verdict != harness.Pass || r.Latency < time.Hour || states["W5"] != contract.Breached || states["W12"] != contract.Held {
+			t.Errorf("%s after %v, W5 %s, W12 %s\n%s", r.Verdict, r.Latency, states["W5"], states["W12"], harnesstest.Explain(r))
+		}
+		return
+	}
+	t.Error("the scenario has no such run under faults")
+}
+
+// The agent under every fault, at every place.
+func TestSweep(t *testing.T) {
+	harnesstest.Sweep(t, harnesstest.SweepParams{Params: harnesstest.Params{Dir: project, Agent: harness.Func(shop.Agent), NewTools: tools}})
 }
 
 // The cassettes of this module are made of the turns below, by the agent itself.
