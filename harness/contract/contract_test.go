@@ -175,7 +175,7 @@ func TestW1EveryCallIsAnsweredOnce(t *testing.T) {
 		{
 			why:  "and here it does not fit",
 			seen: evidence(by(wire.GeminiGenerate, asked(done("x"), q, assistant(call("", "f"), call("", "f")), user(result("", "1"))))),
-			want: []string{"W1: request 1, messages/1/0: 2 calls, 1 results in the next message; the API would have answered: 400 the number of function response parts must equal the number of function call parts"},
+			want: []string{"W1: request 1, messages/1/0: 2 calls, 1 result in the next message; the API would have answered: 400 the number of function response parts must equal the number of function call parts"},
 		},
 		{
 			why: "a defect that stays in the history is told once",

@@ -87,12 +87,7 @@ func expected(tool string, got, want int) string {
 	return fmt.Sprintf("%s: %s, expected %d", tool, effects(got), want)
 }
 
-func effects(n int) string {
-	if n == 1 {
-		return "1 effect"
-	}
-	return fmt.Sprintf("%d effects", n)
-}
+func effects(n int) string { return counted(n, "effect") }
 
 // faults is W10.
 func (r *run) faults() {

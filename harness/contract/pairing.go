@@ -36,7 +36,7 @@ func (r *run) answered(q *journal.ModelAttempt, i int, made []*wire.Block, at []
 		if len(results) != len(made) {
 			r.breach(Breach{
 				Request: q.Ordinal, Block: block(i, at[0]), Provider: said(q.API, "count"),
-				What: fmt.Sprintf("%d calls, %d results in the next message", len(made), len(results)),
+				What: fmt.Sprintf("%s, %s in the next message", counted(len(made), "call"), counted(len(results), "result")),
 			})
 		}
 		return
@@ -57,10 +57,17 @@ func (r *run) answered(q *journal.ModelAttempt, i int, made []*wire.Block, at []
 		case n > 1:
 			r.breach(Breach{
 				Request: q.Ordinal, Block: block(i, at[k]), Provider: said(q.API, "double"),
-				What: fmt.Sprintf("%s has %d results", name(c), n),
+				What: fmt.Sprintf("%s has %s", name(c), counted(n, "result")),
 			})
 		}
 	}
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // byCount tells that the calls carry no ids, so only their number can be held
