@@ -174,6 +174,7 @@ func TestCasesUnderFaults(t *testing.T) {
 	want := []string{
 		name + " with claude-opus-4-8", name + " with claude-opus-4-8 under for-a-moment", name + " with claude-opus-4-8 under for-long",
 		name + " with claude-opus-4-8 under tool.leaky_error", name + " with claude-opus-4-8 under schema-violation",
+		name + " with claude-opus-4-8 under as-recorded",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
