@@ -40,7 +40,7 @@ func (g *guesses) number() int {
 func (g *guesses) all() []madeUp {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.turns[:len(g.turns):len(g.turns)]
+	return slices.Clip(g.turns)
 }
 
 // continueGuess looks for made-up turns in the request's history. Where the newest
