@@ -62,6 +62,9 @@ type Fault struct {
 	// can prevent it, and to find it is what is asked for. "" for none.
 	FoundBy string
 
+	// declared says why the fault cannot strike any call of a tool that is declared
+	// so, "" when it can. nil takes every tool.
+	declared func(d *tool.Decl) string
 	// fits says why the fault cannot strike at the place, "" when it can. nil fits
 	// everywhere on its side.
 	fits func(p *Place, s *Spec) string
@@ -129,12 +132,23 @@ func (f *Fault) fitting(p *Place, s *Spec) (content, why string) {
 		return "", fmt.Sprintf("there is no kind %q of it; there is %s", s.Params.Kind, strings.Join(f.Kinds, ", "))
 	case (f.answered || f.rework != nil) && p.Result.Err != nil:
 		return "", "the tool answers with an error of its own"
+	case f.declared != nil && f.declared(p.Decl()) != "":
+		return "", f.declared(p.Decl())
 	case f.rework != nil:
 		return f.rework(p, s)
 	case f.fits == nil:
 		return "", ""
 	}
 	return "", f.fits(p, s)
+}
+
+// FitsTool says why the fault cannot strike any call of a tool that is declared so,
+// "" when it can.
+func (f *Fault) FitsTool(d *tool.Decl) string {
+	if f.declared == nil {
+		return ""
+	}
+	return f.declared(d)
 }
 
 // Catalogue lists all faults: the model's side, the tools', the host's.

@@ -19,8 +19,8 @@ var lateResult = Fault{
 	Retried: true,
 	Seen:    true,
 	Waits:   func(Params) time.Duration { return aMinute },
-	fits: func(p *Place, _ *Spec) string {
-		if p.Decl().Timeout <= 0 {
+	declared: func(d *tool.Decl) string {
+		if d.Timeout <= 0 {
 			return "the tool has no timeout to be late for"
 		}
 		return ""

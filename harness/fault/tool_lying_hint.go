@@ -15,8 +15,8 @@ var lyingHint = Fault{
 	Breaks:  "it is approved without a question and repeated at will",
 	Right:   "the ledger finds the effect, and the contract names the tool",
 	FoundBy: "W6",
-	fits: func(p *Place, _ *Spec) string {
-		if p.Decl().Effect != tool.EffectRead {
+	declared: func(d *tool.Decl) string {
+		if d.Effect != tool.EffectRead {
 			return "the tool does not say that it only reads"
 		}
 		return ""

@@ -102,7 +102,7 @@ func (s *Scenario) FaultProblems(f *fault.Spec) []fault.Problem {
 	case fault.SideModel:
 		s.modelProblems(f, entry, add)
 	case fault.SideTool:
-		s.toolProblems(f, add)
+		s.toolProblems(f, entry, add)
 	case fault.SideHost: // strikes the run as a whole
 	}
 	return problems
@@ -121,7 +121,7 @@ func (s *Scenario) modelProblems(f *fault.Spec, entry *fault.Fault, add func(key
 	}
 }
 
-func (s *Scenario) toolProblems(f *fault.Spec, add func(key, format string, args ...any)) {
+func (s *Scenario) toolProblems(f *fault.Spec, entry *fault.Fault, add func(key, format string, args ...any)) {
 	name := f.At.Tool
 	i := slices.IndexFunc(s.Tools, func(d tool.Decl) bool { return d.Name == name })
 	switch {
@@ -131,6 +131,10 @@ func (s *Scenario) toolProblems(f *fault.Spec, add func(key, format string, args
 		add("tool", "unknown tool %q%s; it strikes tools that are declared under tools", name, suggest.Hint(name, names(s.Tools)))
 	case name != "" && s.Tools[i].Provider != nil:
 		add("tool", "the provider runs %q itself, so its calls do not pass here; name a tool of the host", name)
+	case name != "" && entry.FitsTool(&s.Tools[i]) != "":
+		add("tool", "%s cannot strike %q: %s; name another tool", f.Name, name, entry.FitsTool(&s.Tools[i]))
+	case name == "" && !slices.ContainsFunc(s.Tools, func(d tool.Decl) bool { return entry.FitsTool(&d) == "" }):
+		add("fault", "%s cannot strike any of the scenario's tools: %s", f.Name, entry.FitsTool(&s.Tools[0]))
 	}
 	if n := s.Limits.ToolCalls; n > 0 && f.At.Call > n {
 		add("call", "there is no tool call %d: limits.tool_calls ends the run after %d; name an earlier one, or raise the limit", f.At.Call, n)
