@@ -250,10 +250,7 @@ func (w *world) leftOver(file string, left []cassette.Unplayed) {
 // scenario.
 func (w *world) fail(f Failure, part string) {
 	if f.Where == "" {
-		if v := w.params.Variant; v != nil && v.Part != "" {
-			part = v.Part + "." + part
-		}
-		at := w.env.Scenario.Place(part)
+		at := w.env.Scenario.PlaceUnder(w.params.Variant, part)
 		f.Where, f.Line = at.String(), at.Line
 	}
 	w.result.Failures = append(w.result.Failures, f)

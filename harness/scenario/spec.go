@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,6 +71,19 @@ type Scenario struct {
 func (s *Scenario) Place(part string) Place {
 	p := s.places.Find(part)
 	return Place{s.File, p.Line, p.Column}
+}
+
+// PlaceUnder is where the file says a part of what holds for a run under faults:
+// what the variant takes over is said by the scenario. nil is the run without.
+func (s *Scenario) PlaceUnder(v *Variant, part string) Place {
+	if v == nil || v.Part == "" {
+		return s.Place(part)
+	}
+	own := strings.TrimSuffix(v.Part+"."+part, ".")
+	if strings.HasPrefix(part, "expect.") && !s.places.Has(own) && s.places.Has(part) {
+		return s.Place(part)
+	}
+	return s.Place(own)
 }
 
 // Variant is the run under faults of the id; nil when there is none.

@@ -139,6 +139,25 @@ func TestPlacesOfFaults(t *testing.T) {
 	}
 }
 
+// What a run under faults takes over is said where the scenario says it.
+func TestPlacesOfWhatIsTakenOver(t *testing.T) {
+	s := load(t, everyFault, scenario.Options{})
+	for _, tc := range []struct{ why, part, want string }{
+		{"its own", "expect.breaches", "30:72"},
+		{"taken over", "expect.effects", "8:10"},
+		{"said by neither", "expect.calls", "30:5"},
+		{"the run itself", "", "10:5"},
+		{"no expectation", "on_divergence", "20:5"},
+	} {
+		if got := s.PlaceUnder(&s.Variants[0], tc.part).String(); !strings.HasSuffix(got, "s.yaml:"+tc.want) {
+			t.Errorf("%s: at %s, want %s", tc.why, got, tc.want)
+		}
+	}
+	if got := s.PlaceUnder(nil, "expect.effects"); got != s.Place("expect.effects") {
+		t.Errorf("without faults at %s", got)
+	}
+}
+
 // invalidFaults go on with invalid: what is wrong with the runs under faults.
 var invalidFaults = []invalidRow{
 	{"a misspelled fault", valid + "faults: [{fault: model.rest}]\n", `5:18: unknown fault "model.rest" (did you mean "model.reset"?); see: retake faults`, true},
