@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
@@ -49,12 +48,14 @@ type Params struct {
 	// RealWaitCap is the longest injected wait on a real clock; 0 is 2 s.
 	RealWaitCap time.Duration
 
-	// Open reads a cassette; nil is cassette.Open. A caller that runs a scenario
-	// many times gives one that remembers: a File is read-only.
-	Open        func(path string) (*cassette.File, error)
-	CassetteDir string // the folder cassettes/
-	GoldenDir   string // the folder golden/
-	Update      bool   // accept: write the golden instead of comparing
+	// Unread spares what only a reader needs: the transcript, the hashes of what
+	// went in, the explanation of a miss.
+	Unread bool
+
+	CassetteDir string      // the folder cassettes/
+	Recordings  *Recordings // nil: cassettes are read anew
+	GoldenDir   string      // the folder golden/
+	Update      bool        // accept: write the golden instead of comparing
 
 	// Clock is ModeVirtual when empty. ModeBubble and ModeReal count package
 	// time; inside a testing/synctest bubble it must be ModeBubble.
@@ -236,7 +237,9 @@ func (w *world) collect(out Outcome) {
 	r.Cost = w.params.Price.Cost(r.Tokens)
 	w.compareAsked()
 	r.Effects = w.ledger.Effects()
-	r.Transcript = transcript.Build(transcript.Head{Scenario: r.Name, Model: r.Model}, events)
+	if !w.params.Unread {
+		r.Transcript = transcript.Build(transcript.Head{Scenario: r.Name, Model: r.Model}, events)
+	}
 	for _, a := range r.Attempts {
 		r.AttemptIDs = append(r.AttemptIDs, attemptID(r.TaskID, a.Ordinal))
 	}

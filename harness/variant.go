@@ -220,9 +220,4 @@ func (w *world) injected() ([]fault.Fired, []fault.Place) {
 	return w.injector.Fired(), w.injector.Places()
 }
 
-func (w *world) open(path string) (*cassette.File, error) {
-	if f := w.params.Open; f != nil {
-		return f(path)
-	}
-	return cassette.Open(path)
-}
+func (w *world) open(path string) (*cassette.File, error) { return w.params.Recordings.open(path) }

@@ -79,9 +79,11 @@ func build(p Params, r *Result) (*world, error) {
 		HTTP:  &http.Client{Transport: w.tap},
 		Tools: tool.NewBox(specs, w.boxOptions()),
 	}
-	r.Hashes.Scenario = s.Hash
-	r.Hashes.Prompt = hashTexts(promptTexts(&s))
-	r.Hashes.Tools = hashDecls(s.Tools)
+	if !p.Unread {
+		r.Hashes.Scenario = s.Hash
+		r.Hashes.Prompt = hashTexts(promptTexts(&s))
+		r.Hashes.Tools = hashDecls(s.Tools)
+	}
 	return w, nil
 }
 
@@ -146,14 +148,14 @@ func (w *world) openModel() error {
 	if of := file.Notes.Model; of != "" && of != p.Model {
 		w.result.Warnings = append(w.result.Warnings, fmt.Sprintf("%s: x-retake says that this is a recording of the model %q, its name that it is of %q", file.Name, of, p.Model))
 	}
-	w.player, err = cassette.NewPlayer(file, cassette.Options{
+	w.player, err = p.Recordings.player(file, cassette.Options{
 		Match:   cassette.Mode(p.Scenario.Replay.Match),
 		Ignore:  p.Scenario.Replay.Ignore,
 		Headers: p.Scenario.Replay.Headers,
 		Wait:    clock.Sleep,
 		Record:  p.Scenario.Name,
 
-		BareMisses: p.ContractOnly,
+		BareMisses: p.Unread,
 	})
 	return err
 }
@@ -216,13 +218,13 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	if file.Hash != "" {
 		w.result.Hashes.Cassette = hashTexts([]string{w.result.Hashes.Cassette, file.Hash})
 	}
-	w.tools, err = cassette.NewToolPlayer(file, cassette.ToolOptions{
+	w.tools, err = w.params.Recordings.toolPlayer(file, cassette.ToolOptions{
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
 		Again:    w.again(),
 		Wait:     clock.Sleep,
 		Record:   w.params.Scenario.Name,
 
-		BareMisses: w.params.ContractOnly,
+		BareMisses: w.params.Unread,
 	})
 	return w.tools, err
 }

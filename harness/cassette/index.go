@@ -20,6 +20,16 @@ type question struct {
 // all is also the first of its key, so it is enough that its bytes are those of
 // the question. The keys are made when a question first asks for another.
 type index struct {
+	*lookup
+
+	mu   sync.Mutex // guards all below
+	used []bool
+	next int   // those before it are used
+	from []int // by group: members before it are used
+}
+
+// lookup is what indexes of the same recordings share.
+type lookup struct {
 	questions []question
 	key       func(question) digest // nil: the order alone counts
 
@@ -28,29 +38,30 @@ type index struct {
 	exact     map[exactKey]int32 // the first recording with these bytes
 	byKey     map[digest]*group
 	groups    []*group // by recording
-
-	mu   sync.Mutex // guards used, next and every group's next
-	used []bool
-	next int // those before it are used
 }
 
 type exactKey struct{ place, body uint64 }
 
 // group are recordings that answer the same question.
 type group struct {
+	number  int
 	members []int32
-	next    int // members before it are used
 }
 
 func newIndex(questions []question, key func(question) digest) *index {
-	return &index{questions: questions, key: key, seed: maphash.MakeSeed(), used: make([]bool, len(questions))}
+	return (&index{lookup: &lookup{questions: questions, key: key, seed: maphash.MakeSeed()}}).fresh()
 }
 
-func (x *index) hash(q question) exactKey {
+// fresh is an index of the same recordings of which none is used.
+func (x *index) fresh() *index {
+	return &index{lookup: x.lookup, used: make([]bool, len(x.questions))}
+}
+
+func (x *lookup) hash(q question) exactKey {
 	return exactKey{maphash.String(x.seed, q.place), maphash.Bytes(x.seed, q.body)}
 }
 
-func (x *index) same(a, b question) bool {
+func (x *lookup) same(a, b question) bool {
 	return a.place == b.place && bytes.Equal(a.body, b.body)
 }
 
@@ -70,14 +81,14 @@ func (x *index) take(q question) (recording int, known []int32) {
 
 // groupOf are the recordings that answer q; nil without any. Bytes that were
 // recorded need no key.
-func (x *index) groupOf(q question) *group {
+func (x *lookup) groupOf(q question) *group {
 	if i, ok := x.exact[x.hash(q)]; ok && x.same(q, x.questions[i]) {
 		return x.groups[i]
 	}
 	return x.byKey[x.key(q)]
 }
 
-func (x *index) build() {
+func (x *lookup) build() {
 	x.exact = make(map[exactKey]int32, len(x.questions))
 	x.byKey = make(map[digest]*group, len(x.questions))
 	x.groups = make([]*group, len(x.questions))
@@ -97,11 +108,11 @@ func (x *index) build() {
 }
 
 // keyed is the group of q's key, made where there is none.
-func (x *index) keyed(q question) *group {
+func (x *lookup) keyed(q question) *group {
 	k := x.key(q)
 	g := x.byKey[k]
 	if g == nil {
-		g = new(group)
+		g = &group{number: len(x.byKey)}
 		x.byKey[k] = g
 	}
 	return g
@@ -110,9 +121,12 @@ func (x *index) keyed(q question) *group {
 func (x *index) takeFrom(g *group) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for g.next < len(g.members) {
-		i := int(g.members[g.next])
-		g.next++
+	if x.from == nil {
+		x.from = make([]int, len(x.byKey))
+	}
+	for x.from[g.number] < len(g.members) {
+		i := int(g.members[x.from[g.number]])
+		x.from[g.number]++
 		if !x.used[i] {
 			x.used[i] = true
 			return i
@@ -155,8 +169,5 @@ func (x *index) rewind() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	clear(x.used)
-	x.next = 0
-	for _, g := range x.groups {
-		g.next = 0
-	}
+	x.next, x.from = 0, nil
 }

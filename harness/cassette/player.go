@@ -148,5 +148,11 @@ func (p *Player) Unplayed() []Unplayed {
 	return unplayed(p.file, p.index)
 }
 
+// Fresh is a player of the same recordings, none of them used, that shares with p
+// what it has found out about them.
+func (p *Player) Fresh() *Player {
+	return &Player{file: p.file, opts: p.opts, matcher: p.matcher, index: p.index.fresh()}
+}
+
 // Rewind begins the replay anew: every recording is free again. Misses stay.
 func (p *Player) Rewind() { p.index.rewind() }

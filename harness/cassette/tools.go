@@ -159,6 +159,12 @@ func (p *ToolPlayer) miss(name string, q question, ordinal int, known []int32) e
 	return failure.Wrap(failure.CassetteMiss, m)
 }
 
+// Fresh is a player of the same recordings, none of them used, that shares with p
+// what it has found out about them.
+func (p *ToolPlayer) Fresh() *ToolPlayer {
+	return &ToolPlayer{file: p.file, opts: p.opts, index: p.index.fresh(), all: p.all, own: p.own}
+}
+
 // Recorded is how many calls of the tool there are in the recording; of all
 // tools with "".
 func (p *ToolPlayer) Recorded(tool string) int {

@@ -48,7 +48,7 @@ func (s *sweep) runAll(ctx context.Context, jobs []*job) {
 // one makes one run; nil when it was interrupted.
 func (s *sweep) one(ctx context.Context, j *job) *Outcome {
 	p := s.Run
-	p.Survey, p.Update, p.ContractOnly, p.Seed = false, false, true, s.Seed
+	p.Survey, p.Update, p.ContractOnly, p.Unread, p.Seed = false, false, true, true, s.Seed
 	p.Variant = Variant(s.Run.Scenario, s.base, j.specs)
 	r := s.Exec(ctx, p)
 	if r.Verdict == harness.NotRun {

@@ -17,12 +17,9 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/retake-harness/retake/harness"
-	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/schema"
@@ -97,8 +94,7 @@ func Run(ctx context.Context, p Params) (*Report, error) {
 // sweep is one at work.
 type sweep struct {
 	Params
-	base  *harness.Result
-	reads func(path string) (*cassette.File, error)
+	base *harness.Result
 }
 
 // prepare makes the run without faults, from which the places come.
@@ -109,9 +105,7 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 	if p.Run.Schemas == nil {
 		p.Run.Schemas = &schema.Cache{}
 	}
-	if p.Run.Open == nil {
-		p.Run.Open = remembered()
-	}
+	p.Run.Recordings = &harness.Recordings{}
 	if p.Seed == 0 {
 		p.Seed = max(p.Run.Scenario.Seed, 1)
 	}
@@ -134,23 +128,4 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 		return nil, err
 	}
 	return &sweep{Params: p, base: base}, nil
-}
-
-// remembered opens each cassette once.
-func remembered() func(string) (*cassette.File, error) {
-	type opened struct {
-		once sync.Once
-		file *cassette.File
-		err  error
-	}
-	var files sync.Map
-	return func(path string) (*cassette.File, error) {
-		v, _ := files.LoadOrStore(path, &opened{})
-		o, ok := v.(*opened)
-		if !ok {
-			return nil, errors.New("unreachable")
-		}
-		o.once.Do(func() { o.file, o.err = cassette.Open(path) })
-		return o.file, o.err
-	}
 }
