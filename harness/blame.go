@@ -28,7 +28,7 @@ func failureOf(r *Result, err error) Failure {
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
 	default:
-		f.Why, f.Next = wayOn(f.Class, r.Name)
+		f.Why, f.Next = wayOn(f.Class, r.args())
 	}
 	return f
 }

@@ -124,7 +124,7 @@ func (w *world) run(ctx context.Context) {
 		if err != nil || w.diverged() != nil || outer.Err() != nil {
 			break
 		}
-		w.regenerate(ctx)
+		w.regenerate(ctx, out)
 		out, timeUp, err = w.once(ctx)
 	}
 	w.err = w.firstError(outer, err, timeUp)
@@ -233,6 +233,7 @@ func (w *world) collect(out Outcome) {
 		w.result.Outcome.Iterations = turns(r.Models)
 	}
 	r.Warnings = append(r.Warnings, otherModels(r.Models)...)
+	w.runs = w.split()
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)
 	w.compareAsked()

@@ -114,7 +114,10 @@ func (w *world) expectCounts() {
 
 // lastCalls are the tool calls of the task's last run.
 func (w *world) lastCalls() []*journal.ToolCall {
-	return w.result.Calls[min(w.callsBefore, len(w.result.Calls)):]
+	if n := len(w.runs); n > 0 {
+		return w.runs[n-1].Calls
+	}
+	return w.result.Calls
 }
 
 func (w *world) expectAttempts() {
@@ -145,15 +148,23 @@ func (w *world) told() []string {
 			continue
 		}
 		for i := range m.Request.Messages {
-			for _, b := range m.Request.Messages[i].Blocks {
-				if b.Kind != wire.KindToolResult {
-					continue
+			for _, text := range resultTexts(&m.Request.Messages[i]) {
+				if !slices.Contains(out, text) {
+					out = append(out, text)
 				}
-				for _, part := range b.Result {
-					if part.Text != "" && !slices.Contains(out, part.Text) {
-						out = append(out, part.Text)
-					}
-				}
+			}
+		}
+	}
+	return out
+}
+
+// resultTexts are the texts of a message's tool results.
+func resultTexts(m *wire.Message) []string {
+	var out []string
+	for i := range m.Blocks {
+		for _, part := range m.Blocks[i].Result {
+			if part.Text != "" {
+				out = append(out, part.Text)
 			}
 		}
 	}

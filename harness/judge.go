@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,11 @@ import (
 // contract, the expectations, the recordings not asked for, the golden.
 func (w *world) judge() {
 	r := w.result
-	r.Findings = contract.Check(w.terms(), w.evidence())
+	if len(w.runs) < 2 {
+		r.Findings = contract.Check(w.terms(), w.evidence())
+	} else {
+		r.Findings = contract.CheckRuns(w.terms(), w.evidence(), w.runs)
+	}
 	if w.err != nil {
 		w.endedBy(w.err)
 		return
@@ -48,28 +53,55 @@ func (w *world) judge() {
 	}
 }
 
-// breaches files what the contract found, but for the rules that the scenario
-// expects to be breached; of those it files the ones that held.
+// breaches files what the contract found, but for the rules that are to be
+// breached: those that the scenario expects, or, where only the contract is
+// judged, those that are there to report a fault that nobody can prevent. Of
+// these it files the ones that held.
 func (w *world) breaches() {
-	want := map[contract.Rule]bool{}
-	for _, rule := range w.env.Scenario.Expect.Breaches {
-		want[contract.Rule(rule)] = true
-	}
-	found := map[contract.Rule]bool{}
+	want := w.toBeBreached()
 	for _, b := range contract.Breaches(w.result.Findings) {
-		found[b.Rule] = true
-		if !want[b.Rule] || w.params.ContractOnly {
-			w.breach(b)
+		if _, expected := want[b.Rule]; expected {
+			delete(w.unbreached, b.Rule)
+			continue
+		}
+		w.result.Breaches = append(w.result.Breaches, b)
+		w.breach(b)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(w.unbreached)) {
+		w.unreported(rule, want[rule])
+	}
+}
+
+// toBeBreached are the rules that are to be breached, each with the fault that it
+// is to report; "" for one that the scenario expects.
+func (w *world) toBeBreached() map[contract.Rule]string {
+	want := map[contract.Rule]string{}
+	for i := range w.result.Faults {
+		f := &w.result.Faults[i]
+		if entry, ok := fault.Lookup(f.Spec.Name); ok && w.params.ContractOnly && entry.FoundBy != "" && f.Times > 0 {
+			want[contract.Rule(entry.FoundBy)] = f.Spec.Name
 		}
 	}
-	if w.params.ContractOnly {
+	if !w.params.ContractOnly {
+		for _, rule := range w.env.Scenario.Expect.Breaches {
+			want[contract.Rule(rule)] = ""
+		}
+	}
+	w.unbreached = maps.Clone(want)
+	return want
+}
+
+// unreported fails the run for a rule that was to be breached and held.
+func (w *world) unreported(rule contract.Rule, by string) {
+	if by == "" {
+		w.expected("the rule "+string(rule)+" ("+title(w.result.Findings, rule)+") was to be breached, and was not", "breaches")
 		return
 	}
-	for _, rule := range w.env.Scenario.Expect.Breaches {
-		if !found[contract.Rule(rule)] {
-			w.expected("the rule "+rule+" ("+title(w.result.Findings, contract.Rule(rule))+") was to be breached, and was not", "breaches")
-		}
-	}
+	w.fail(Failure{
+		Class: failure.Contract, Part: failure.PartHarness, What: fmt.Sprintf("%s struck, and the rule %s did not report it", by, rule),
+		Why:  "no agent can prevent the fault; to find it is what the rule is for",
+		Next: "say under expect: effects: what the scenario has to do",
+	}, "expect.effects")
 }
 
 func verdict(failures []Failure) Verdict {
@@ -96,7 +128,7 @@ func (w *world) terms() contract.Terms {
 	s := w.env.Scenario
 	t := contract.Terms{
 		Iterations: s.Limits.Iterations, Tokens: s.Limits.Tokens, ToolCalls: s.Limits.ToolCalls, Time: s.Limits.Time,
-		Parallel: s.Limits.Parallel, ResultBytes: tool.DefaultMaxResult, Repeats: s.GiveUp.RepeatedCalls, Runs: w.runs + 1,
+		Parallel: s.Limits.Parallel, ResultBytes: tool.DefaultMaxResult, Repeats: s.GiveUp.RepeatedCalls,
 		ModelAttempts: w.env.Retry.Attempts, ToolAttempts: map[string]int{},
 		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
 		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,

@@ -57,6 +57,7 @@ type Result struct {
 	Calls      []*journal.ToolCall
 	Attempts   []*journal.ToolAttempt
 	Findings   []contract.Finding
+	Breaches   []contract.Breach // those of the Findings that nobody expects
 	Effects    map[string]int
 	Faults     []fault.Fired // what came of each fault of the variant
 	Places     []fault.Place // where faults can strike, with Params.Survey

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/body"
@@ -199,18 +201,49 @@ func (w *world) regenerations() int {
 	return w.injector.Regenerations()
 }
 
+// begin is where a further run of the task begins, and how the one before ended.
+type begin struct {
+	at                      time.Duration
+	models, calls, attempts int // of the runs before
+	ended                   *journal.Ended
+}
+
 // regenerate begins the task anew in the same world: the recordings are free
 // again, what was done stays done.
-func (w *world) regenerate(ctx context.Context) {
-	w.runs++
+func (w *world) regenerate(ctx context.Context, before Outcome) {
+	w.begins = append(w.begins, begin{
+		at:     clock.Now(ctx),
+		models: len(journal.Of[*journal.ModelAttempt](w.journal)), calls: len(journal.Of[*journal.ToolCall](w.journal)),
+		attempts: len(journal.Of[*journal.ToolAttempt](w.journal)),
+		ended:    &journal.Ended{At: clock.Now(ctx), Class: before.Class, Detail: before.Detail, Answer: before.Answer, Stop: before.Stop},
+	})
 	w.injector.Regenerate(ctx)
-	w.callsBefore = len(journal.Of[*journal.ToolCall](w.journal))
 	if w.player != nil {
 		w.player.Rewind()
 	}
 	if w.tools != nil {
 		w.tools.Rewind()
 	}
+}
+
+// split is the evidence of each run of a task that was run several times.
+func (w *world) split() []contract.Evidence {
+	if len(w.begins) == 0 {
+		return nil
+	}
+	r := w.result
+	from, ends := begin{}, append(w.begins, begin{
+		at: r.Latency, models: len(r.Models), calls: len(r.Calls), attempts: len(r.Attempts), ended: w.end,
+	})
+	out := make([]contract.Evidence, len(ends))
+	for i, to := range ends {
+		out[i] = contract.Evidence{
+			Models: r.Models[from.models:to.models], Calls: r.Calls[from.calls:to.calls], Attempts: r.Attempts[from.attempts:to.attempts],
+			Ended: to.ended, Elapsed: to.at - from.at, ToolSeam: true,
+		}
+		from = to
+	}
+	return out
 }
 
 func (w *world) injected() ([]fault.Fired, []fault.Place) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
@@ -39,10 +40,11 @@ type world struct {
 	modelRecording      *cassette.File       // nil with a transport of the caller's
 	injector            *fault.Injector      // nil without faults and survey
 	divert              *divert              // with an injector
-	runs                int                  // of the whole task, before the last
-	callsBefore         int                  // tool calls of the runs before the last
-	unchecked           []string             // expectations that a divergence kept from being checked
-	borrowed            bool                 // the tools' recording is that of the run without faults
+	begins              []begin              // where each run of the task but the first began
+	runs                []contract.Evidence  // of each run of the task; nil for one
+	unbreached          map[contract.Rule]string
+	unchecked           []string // expectations that a divergence kept from being checked
+	borrowed            bool     // the tools' recording is that of the run without faults
 	end                 *journal.Ended
 	panicked            bool
 	err                 error // what ended the run, nil when the agent did

@@ -87,25 +87,58 @@ type rule struct {
 	title string
 	need  func(*run) State // Held: go on and check
 	check func(*run)
+	whole bool // it is about all runs of a task together
 }
 
 // Check applies all rules, in their order.
 func Check(t Terms, e Evidence) []Finding {
 	r := newRun(t, e)
-	out := make([]Finding, 0, len(rules))
-	for _, rule := range rules {
-		f := Finding{Rule: rule.id, Title: rule.title, State: rule.need(r)}
-		if f.State == Held {
-			r.rule, r.found = rule.id, nil
-			rule.check(r)
-			f.Breaches = r.found
-		}
-		if len(f.Breaches) > 0 {
-			f.State = Breached
-		}
-		out = append(out, f)
+	out := make([]Finding, len(rules))
+	for i := range rules {
+		out[i] = r.apply(&rules[i])
 	}
 	return out
+}
+
+// CheckRuns applies the rules to a task that was run several times: to each run by
+// itself, and where a rule is about what the runs come to together (its effects,
+// its ids), to all of them.
+func CheckRuns(t Terms, all Evidence, runs []Evidence) []Finding {
+	out := Check(t, all)
+	for i := range rules {
+		if !rules[i].whole {
+			out[i] = worst(&rules[i], t, runs)
+		}
+	}
+	return out
+}
+
+// worst is what came of a rule in the run where it came to the worst, with the
+// breaches of all.
+func worst(rule *rule, t Terms, runs []Evidence) Finding {
+	order := []State{NotObservable, NotApplicable, Held, Breached}
+	f := Finding{Rule: rule.id, Title: rule.title, State: NotObservable}
+	for _, e := range runs {
+		one := newRun(t, e).apply(rule)
+		f.Breaches = append(f.Breaches, one.Breaches...)
+		if slices.Index(order, one.State) > slices.Index(order, f.State) {
+			f.State = one.State
+		}
+	}
+	return f
+}
+
+func (r *run) apply(rule *rule) Finding {
+	f := Finding{Rule: rule.id, Title: rule.title, State: rule.need(r)}
+	if f.State == Held {
+		r.rule, r.found = rule.id, nil
+		rule.check(r)
+		f.Breaches = r.found
+	}
+	if len(f.Breaches) > 0 {
+		f.State = Breached
+	}
+	return f
 }
 
 // Breaches are the breaches of all findings by request.

@@ -290,11 +290,7 @@ func TestW5Budgets(t *testing.T) {
 		},
 		{why: "the turn that goes over ends the run, as it should", terms: contract.Terms{Tokens: 239}, seen: stopped},
 		{why: "the one before went over, and the run went on", terms: contract.Terms{Tokens: 119}, seen: stopped, want: []string{"W5: 240 tokens, budget 119"}},
-		{why: "each of two runs has its own limits", terms: contract.Terms{Iterations: 1, Tokens: 120, ToolCalls: 1, Time: time.Second, Runs: 2}, seen: two()},
-		{
-			why: "and together they are over them", terms: contract.Terms{Tokens: 119, Time: 999 * time.Millisecond, Runs: 2}, seen: two(),
-			want: []string{"W5: 240 tokens, budget 119 in each of 2 runs", "W5: 2s on the run's clock, budget 999ms in each of 2 runs"},
-		},
+		{why: "a part of an answer is no turn", terms: contract.Terms{Iterations: 1}, seen: broken()},
 		{why: "as many calls at once as allowed, one after another beside them", terms: contract.Terms{Parallel: 2}, seen: together(0, 0, 10)},
 		{why: "one too many", terms: contract.Terms{Parallel: 2}, seen: together(0, 5, 9), want: []string{"W5: 3 tool calls at once, at most 2"}},
 		{

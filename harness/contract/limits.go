@@ -14,19 +14,22 @@ import (
 // budget is W5.
 func (r *run) budget() {
 	t := &r.Terms
-	var tokens int64
-	made := 0
+	var tokens, last int64
 	for _, a := range r.answers {
-		tokens += a.Response.Usage.Total()
+		last = a.Response.Usage.Total()
+		tokens += last
+	}
+	made := 0
+	for _, a := range r.turns {
 		made += len(a.Response.Calls())
 	}
 	if r.ToolSeam {
 		made = len(r.Calls)
 	}
-	r.within("model turns", int64(len(r.answers)), int64(t.Iterations))
+	r.within("model turns", int64(len(r.turns)), int64(t.Iterations))
 	// The turn that goes over the budget is known only when it is there; what
 	// counts is that the run ends then.
-	if n := len(r.answers); n == 0 || !r.gaveUpAt(r.answers[n-1]) || tokens-r.answers[n-1].Response.Usage.Total() > t.Tokens*int64(t.runs()) {
+	if n := len(r.answers); n == 0 || !r.gaveUpAt(r.answers[n-1]) || tokens-last > t.Tokens {
 		r.within("tokens", tokens, t.Tokens)
 	}
 	r.within("tool calls", int64(made), int64(t.ToolCalls))
@@ -37,29 +40,20 @@ func (r *run) budget() {
 	r.time()
 }
 
-// within holds a figure of all runs against the limit of one.
 func (r *run) within(what string, got, limit int64) {
-	if limit > 0 && got > limit*int64(r.Terms.runs()) {
-		r.breach(Breach{What: fmt.Sprintf("%d %s, budget %d%s", got, what, limit, r.each())})
+	if limit > 0 && got > limit {
+		r.breach(Breach{What: fmt.Sprintf("%d %s, budget %d", got, what, limit)})
 	}
-}
-
-// each says of a limit that it is that of one of several runs.
-func (r *run) each() string {
-	if n := r.Terms.runs(); n > 1 {
-		return fmt.Sprintf(" in each of %d runs", n)
-	}
-	return ""
 }
 
 // time tells, beside how long it took, how much of that the provider asked for:
 // a loop that obeys a header of an hour keeps W12, and its time is up all the same.
 func (r *run) time() {
-	limit := r.Terms.Time * time.Duration(r.Terms.runs())
+	limit := r.Terms.Time
 	if limit <= 0 || r.Elapsed <= limit {
 		return
 	}
-	what := fmt.Sprintf("%v on the run's clock, budget %v%s", r.Elapsed.Round(time.Millisecond), r.Terms.Time, r.each())
+	what := fmt.Sprintf("%v on the run's clock, budget %v", r.Elapsed.Round(time.Millisecond), limit)
 	var asked time.Duration
 	for i, q := range r.requests {
 		if prev := r.retryOf(i); prev != nil {
@@ -118,13 +112,13 @@ func (r *run) largeResults() {
 // repeats is W15. That the model makes the call once more is none of the loop's
 // doing: it keeps the rule when it ends the run there, and the call does not run.
 func (r *run) repeats() {
-	seen, most := map[string]int{}, r.Terms.Repeats*r.Terms.runs()
-	for _, a := range r.answers {
+	seen := map[string]int{}
+	for _, a := range r.turns {
 		for _, c := range a.Response.Calls() {
 			key := sameCall(c.Name, c.Args, c.ArgsText)
 			seen[key]++
-			if seen[key] == most+1 && (!r.gaveUpAt(a) || r.ranFrom(a)) {
-				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %s with the same arguments%s", c.Name, times(r.Terms.Repeats), r.each())})
+			if seen[key] == r.Terms.Repeats+1 && (!r.gaveUpAt(a) || r.ranFrom(a)) {
+				r.breach(Breach{Request: a.Ordinal, What: fmt.Sprintf("%s comes more than %s with the same arguments", c.Name, times(r.Terms.Repeats))})
 			}
 		}
 	}
@@ -139,7 +133,7 @@ func times(n int) string {
 
 // gaveUpAt tells that the run ended with this answer, and not as if all were done.
 func (r *run) gaveUpAt(a *journal.ModelAttempt) bool {
-	return r.Ended != nil && r.Ended.Class != failure.None && a == r.answers[len(r.answers)-1]
+	return r.Ended != nil && r.Ended.Class != failure.None && a == r.requests[len(r.requests)-1]
 }
 
 // ranFrom tells whether a call of this answer reached its tool.

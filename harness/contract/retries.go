@@ -31,10 +31,10 @@ func (r *run) modelRetries() {
 		}
 		tries[q] = n
 	}
-	most := r.Terms.ModelAttempts * r.Terms.runs()
+	most := r.Terms.ModelAttempts
 	for _, q := range r.requests {
 		if n := tries[q]; most > 0 && n > most {
-			r.breach(Breach{Request: q.Ordinal, What: fmt.Sprintf("%d attempts of one model call, the bound is %d%s", n, r.Terms.ModelAttempts, r.each())})
+			r.breach(Breach{Request: q.Ordinal, What: fmt.Sprintf("%d attempts of one model call, the bound is %d", n, most)})
 		}
 	}
 }

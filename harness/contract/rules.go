@@ -4,22 +4,22 @@ import "github.com/retake-harness/retake/harness/failure"
 
 // rules are all of them, in their order. The table is never changed.
 var rules = []rule{
-	{"W1", "every tool call is answered by exactly one result, in the next message", needWire, (*run).pairing},
-	{"W2", "call ids are unique", needWire, (*run).uniqueIDs},
-	{"W3", "results come first in their message", needWire, (*run).resultsFirst},
-	{"W4", "no tool runs unless the turn is complete and asks for it", needSeam, (*run).asked},
-	{"W5", "iterations, tokens, tool calls and time stay within the budget", needLimits, (*run).budget},
-	{"W6", "effects are exactly the expected ones", needLedger, (*run).effects},
-	{"W7", "each attempt ends in one of ok, rejected, failed, unknown", needSeam, (*run).outcomes},
-	{"W8", "the model sees no secret and no internals", needWire, (*run).leaks},
-	{"W9", "one task id, valid and distinct attempt ids", needIDs, (*run).ids},
-	{"W10", "each injected fault fired", needFaults, (*run).faults},
-	{"W11", "the history only grows from request to request", needWire, (*run).appendOnly},
-	{"W12", "retries stay within their bound, are due, and wait as asked", needRetries, (*run).retries},
-	{"W13", "a blocked or unapproved call never reaches the tool", needSeam, (*run).blocked},
-	{"W14", "the run does not end on a tool call, nor on a part of an answer", needEnd, (*run).openEnd},
-	{"W15", "no call repeats too often with the same arguments", needRepeats, (*run).repeats},
-	{"W16", "the answer honours tool_choice", needWire, (*run).choice},
+	{"W1", "every tool call is answered by exactly one result, in the next message", needWire, (*run).pairing, false},
+	{"W2", "call ids are unique", needWire, (*run).uniqueIDs, false},
+	{"W3", "results come first in their message", needWire, (*run).resultsFirst, false},
+	{"W4", "no tool runs unless the turn is complete and asks for it", needSeam, (*run).asked, false},
+	{"W5", "iterations, tokens, tool calls and time stay within the budget", needLimits, (*run).budget, false},
+	{"W6", "effects are exactly the expected ones", needLedger, (*run).effects, true},
+	{"W7", "each attempt ends in one of ok, rejected, failed, unknown", needSeam, (*run).outcomes, false},
+	{"W8", "the model sees no secret and no internals", needWire, (*run).leaks, false},
+	{"W9", "one task id, valid and distinct attempt ids", needIDs, (*run).ids, true},
+	{"W10", "each injected fault fired", needFaults, (*run).faults, true},
+	{"W11", "the history only grows from request to request", needWire, (*run).appendOnly, false},
+	{"W12", "retries stay within their bound, are due, and wait as asked", needRetries, (*run).retries, false},
+	{"W13", "a blocked or unapproved call never reaches the tool", needSeam, (*run).blocked, false},
+	{"W14", "the run does not end on a tool call, nor on a part of an answer", needEnd, (*run).openEnd, false},
+	{"W15", "no call repeats too often with the same arguments", needRepeats, (*run).repeats, false},
+	{"W16", "the answer honours tool_choice", needWire, (*run).choice, false},
 }
 
 // Rules are the numbers of all rules, in their order.

@@ -15,7 +15,8 @@ type run struct {
 	Evidence
 	Terms    Terms
 	requests []*journal.ModelAttempt // those whose request could be read
-	answers  []*journal.ModelAttempt // those with an answer that is no error
+	answers  []*journal.ModelAttempt // those with an answer that is no error, or a part of one
+	turns    []*journal.ModelAttempt // of these, the ones whose answer is whole
 
 	sources map[int]source // by the call's number, once asked for
 
@@ -31,6 +32,9 @@ func newRun(t Terms, e Evidence) *run {
 		}
 		if m.Request != nil && m.Response != nil && m.Response.Err == nil {
 			r.answers = append(r.answers, m)
+			if m.Response.Complete {
+				r.turns = append(r.turns, m)
+			}
 		}
 	}
 	return r

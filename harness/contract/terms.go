@@ -11,9 +11,6 @@ type Terms struct {
 	ResultBytes int // of one result, as the model is shown it
 	Time        time.Duration
 	Repeats     int // times that one call may come with the same arguments
-	// Runs is how often the whole task was run; 0 counts as 1. The limits above are
-	// those of one run. Effects are not: to run a task again must not have any.
-	Runs int
 
 	ModelAttempts int             // HTTP attempts of one model call
 	ToolAttempts  map[string]int  // attempts of one call, by tool; a tool that is not here has no bound
@@ -41,6 +38,3 @@ type Injected struct {
 	Times int    // how often it struck
 	Why   string // why it did not, "" when it was never due
 }
-
-// runs is how often the whole task was run, at least once.
-func (t *Terms) runs() int { return max(t.Runs, 1) }

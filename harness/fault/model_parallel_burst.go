@@ -29,8 +29,12 @@ var parallelBurst = Fault{
 		if why := cmp.Or(rewritable(p, s), p.alone()); why != "" {
 			return why
 		}
-		if p.firstRead() < 0 {
+		n := p.firstRead()
+		if n < 0 {
 			return "the answer calls no tool that is declared as a read"
+		}
+		if b := &p.Answer.Message.Blocks[n]; varied(p.Decls[b.Name], b.Args, 2) == nil {
+			return "no argument of the call can be varied within its schema"
 		}
 		return ""
 	},
@@ -67,7 +71,7 @@ func (s *strike) burst(b wire.Block) []wire.Block {
 }
 
 // varied are the arguments with another text in the first field that may have one;
-// as they are where none may.
+// nil where none may.
 func varied(spec *tool.Spec, args jsontext.Value, n int) jsontext.Value {
 	for c := rawjson.InObject(args); c.More(); {
 		name, value := c.Member()
@@ -80,7 +84,7 @@ func varied(spec *tool.Spec, args jsontext.Value, n int) jsontext.Value {
 			return other
 		}
 	}
-	return args
+	return nil
 }
 
 // callKey finds a made-up call where it is run: by its id, and where the API gives

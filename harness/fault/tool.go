@@ -48,6 +48,7 @@ func (i *Injector) next(name string) number {
 func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Executor, c tool.Call) (tool.Result, error) {
 	n := i.count(c)
 	at := Address{Tool: c.Tool, Call: n.ofTool, Attempt: c.Attempt}
+	began := clock.Now(ctx)
 	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at}
 	for _, a := range i.armed {
 		if a.fault.Side() != SideTool || !i.toolDue(a, at, n) {
@@ -67,7 +68,7 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 			i.misfit(a, at, why)
 			continue
 		}
-		i.struck(clock.Now(ctx), a, at) // before: the fault may panic
+		i.struck(began, a, at) // before: the fault may panic
 		if a.fault.rework != nil {
 			return tool.Result{Content: content}, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/wire"
 )
 
 // job is one run to make, or a place where there is none to make.
@@ -111,10 +112,19 @@ func (s *sweep) misfit(f *fault.Fault, p *fault.Place, spec *fault.Spec) string 
 	if why := f.Fits(p, spec); why != "" {
 		return why
 	}
+	if f.FoundBy != "" && p.Side == fault.SideModel && !s.leadsToEffect(p) {
+		return "the calls of this answer have no effect that could be missed"
+	}
 	if f.Waits != nil && s.base.Clock == clock.ModeReal && f.Waits(spec.Params) > s.Run.RealWaitCap {
 		return fmt.Sprintf("real clock: it waits %v, at most %v are waited for", f.Waits(spec.Params), s.Run.RealWaitCap)
 	}
 	return ""
+}
+
+// leadsToEffect tells whether a tool that the answer calls has had an effect in the
+// run without faults: a call that a policy refuses has none to miss.
+func (s *sweep) leadsToEffect(p *fault.Place) bool {
+	return p.Answer != nil && slices.ContainsFunc(p.Answer.Calls(), func(b wire.Block) bool { return s.base.Effects[b.Name] > 0 })
 }
 
 // times are how often in a row a fault strikes: once, and where a loop tries

@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"github.com/retake-harness/retake/harness"
-	"github.com/retake-harness/retake/harness/contract"
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/scenario"
 )
@@ -83,7 +81,7 @@ func (s *sweep) judge(j *job, r *harness.Result) *Outcome {
 		o.State, o.Why = NotApplicable, why
 		return o
 	}
-	o.Breaches = breaches(j, r)
+	o.Breaches = breaches(r)
 	switch {
 	case len(o.Breaches) > 0:
 		o.State, o.Command = Breached, s.Command(j.specs)
@@ -110,30 +108,14 @@ func (s *sweep) unfired(j *job, r *harness.Result) string {
 	return ""
 }
 
-// breaches are the rules that did not hold. What a rule is there to find and no
-// agent can prevent is one only if the rule does not report it.
-func breaches(j *job, r *harness.Result) []Breach {
+// breaches are the rules that did not hold; of a run that broke in another way,
+// what its failures are.
+func breaches(r *harness.Result) []Breach {
 	var out []Breach
-	want := map[contract.Rule]string{}
-	for _, spec := range j.specs {
-		if f, ok := fault.Lookup(spec.Name); ok && f.FoundBy != "" {
-			want[contract.Rule(f.FoundBy)] = f.Name
-		}
-	}
-	found := map[contract.Rule]bool{}
-	for _, b := range contract.Breaches(r.Findings) {
-		if want[b.Rule] != "" {
-			found[b.Rule] = true
-			continue
-		}
+	for _, b := range r.Breaches {
 		out = append(out, Breach{Rule: string(b.Rule), Part: string(b.Part), What: strings.TrimPrefix(b.String(), string(b.Rule)+": ")})
 	}
-	for rule, name := range want {
-		if !found[rule] {
-			out = append(out, Breach{Rule: string(rule), Part: string(failure.PartHarness), What: fmt.Sprintf("%s was injected, and the rule did not report it", name)})
-		}
-	}
-	if len(out) == 0 && r.Verdict != harness.Pass && r.Verdict != harness.Diverged && len(want) == 0 {
+	if len(out) == 0 && r.Verdict != harness.Pass && r.Verdict != harness.Diverged {
 		for _, f := range r.Failures {
 			out = append(out, Breach{Rule: string(f.Class), Part: string(f.Part), What: f.What})
 		}
