@@ -13,6 +13,7 @@ require (
 	github.com/sebdah/goldie/v2 v2.8.0
 	github.com/spf13/cobra v1.10.2
 	go.yaml.in/yaml/v4 v4.0.0
+	golang.org/x/term v0.44.0
 	gopkg.in/dnaeon/go-vcr.v4 v4.0.8
 	pgregory.net/rapid v1.3.0
 )

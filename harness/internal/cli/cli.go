@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/suggest"
@@ -36,6 +37,7 @@ type IO struct {
 	Getenv         func(string) string
 	Context        context.Context // ends when a person interrupts
 	Terminal       bool            // Stdout is a terminal
+	ErrTerminal    bool            // Stderr is one
 
 	hidden *hidden
 }
@@ -44,10 +46,9 @@ type IO struct {
 func System() IO {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	info, err := os.Stdout.Stat()
 	return IO{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Context: ctx,
-		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 }
 

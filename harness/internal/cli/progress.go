@@ -13,7 +13,7 @@ type progress struct {
 }
 
 func newProgress(sys IO) *progress {
-	if !sys.Terminal {
+	if !sys.ErrTerminal {
 		return &progress{shown: -1}
 	}
 	return &progress{w: sys.Stderr, shown: -1}
