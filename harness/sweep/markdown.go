@@ -28,25 +28,20 @@ func (r *Report) AppendMarkdown(dst []byte) []byte {
 	for _, c := range r.Columns {
 		dst = fmt.Appendf(dst, "- %s: %s\n", c.Name, cell(c.Of))
 	}
-	if groups := r.grouped(); len(groups) > 0 {
+	if found := r.Found(); len(found) > 0 {
 		dst = append(dst, "\n### Breaches\n\n"...)
-		for _, g := range groups {
-			dst = appendGroup(dst, g)
+		for i := range found {
+			dst = appendFinding(dst, &found[i])
 		}
 	}
 	return r.appendPairs(dst)
 }
 
-func appendGroup(dst []byte, g []Outcome) []byte {
-	dst = fmt.Appendf(dst, "- `%s`", code(g[0].Spec))
-	if n := len(g) - 1; n > 0 {
-		dst = fmt.Appendf(dst, " and %d more", n)
+func appendFinding(dst []byte, f *Finding) []byte {
+	for _, b := range f.Breaches {
+		dst = fmt.Appendf(dst, "- **%s** (%s): %s\n", cell(b.Rule), cell(b.Part), cell(b.What))
 	}
-	dst = append(dst, '\n')
-	for _, b := range g[0].Breaches {
-		dst = fmt.Appendf(dst, "  - %s (%s): %s\n", cell(b.Rule), cell(b.Part), cell(b.What))
-	}
-	return fmt.Appendf(dst, "  - `%s`\n", code(g[0].Command))
+	return fmt.Appendf(dst, "  - by `%s`: %s\n  - `%s`\n", strings.Join(f.Faults, "`, `"), runs(f.Runs), code(f.Command))
 }
 
 // cell is text that says nothing in Markdown but itself.

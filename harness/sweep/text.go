@@ -37,10 +37,46 @@ func (r *Report) AppendText(dst []byte) []byte {
 		dst = append(trimmed(dst), '\n')
 	}
 	dst = fmt.Appendf(dst, "\n  %s\n", Legend)
-	for _, c := range r.Columns[:len(r.Columns)-1] {
-		dst = fmt.Appendf(dst, "  %3s %s\n", c.Name, safe(c.Of))
-	}
+	dst = appendWrapped(dst, r.places())
 	return r.appendBreaches(r.appendPairs(dst))
+}
+
+// places are the columns in words.
+func (r *Report) places() []string {
+	var out []string
+	models := 0
+	for _, c := range r.Columns {
+		switch c.Name[0] {
+		case 'm':
+			models++
+		case 't':
+			out = append(out, safe(c.Name+" "+c.Of))
+		}
+	}
+	if models > 0 {
+		out = append([]string{fmt.Sprintf("m1 to m%d model calls", models)}, out...)
+	}
+	return out
+}
+
+// appendWrapped appends a list, a new line where one gets long.
+func appendWrapped(dst []byte, parts []string) []byte {
+	const width = 110
+	column := 0
+	for i, part := range parts {
+		switch {
+		case i == 0:
+			dst = append(dst, "  "...)
+		case column+len(part) > width:
+			dst = append(dst, ",\n  "...)
+			column = 0
+		default:
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, part...)
+		column += len(part) + 2
+	}
+	return append(dst, '\n')
 }
 
 func (r *Report) appendPairs(dst []byte) []byte {
@@ -54,44 +90,21 @@ func (r *Report) appendPairs(dst []byte) []byte {
 }
 
 func (r *Report) appendBreaches(dst []byte) []byte {
-	for _, g := range r.grouped() {
-		first := g[0]
-		dst = fmt.Appendf(dst, "\n  breached: %s", safe(first.Spec))
-		if n := len(g) - 1; n > 0 {
-			dst = fmt.Appendf(dst, ", and %d more in the same way", n)
-		}
+	for _, f := range r.Found() {
 		dst = append(dst, '\n')
-		for _, b := range first.Breaches {
-			dst = fmt.Appendf(dst, "    %-3s %s (%s)\n", safe(b.Rule), safe(b.What), safe(b.Part))
+		for _, b := range f.Breaches {
+			dst = fmt.Appendf(dst, "  breached: %s (%s): %s\n", safe(b.Rule), safe(b.Part), safe(b.What))
 		}
-		dst = fmt.Appendf(dst, "    repeat: %s\n", safe(first.Command))
+		dst = fmt.Appendf(dst, "    by %s: %s\n    repeat: %s\n", strings.Join(f.Faults, ", "), runs(f.Runs), safe(f.Command))
 	}
 	return dst
 }
 
-// grouped puts breaches of one fault that break the same rules for the same part
-// together, the one with the shortest command first.
-func (r *Report) grouped() [][]Outcome {
-	var out [][]Outcome
-	at := map[string]int{}
-	for _, o := range r.Breached() {
-		name, _, _ := strings.Cut(o.Spec, "@")
-		key := name
-		for _, b := range o.Breaches {
-			key += " " + b.Rule + b.Part
-		}
-		n, ok := at[key]
-		if !ok {
-			at[key] = len(out)
-			out = append(out, []Outcome{o})
-			continue
-		}
-		out[n] = append(out[n], o)
-		if last := len(out[n]) - 1; len(out[n][last].Command) < len(out[n][0].Command) {
-			out[n][0], out[n][last] = out[n][last], out[n][0]
-		}
+func runs(n int) string {
+	if n == 1 {
+		return "1 run"
 	}
-	return out
+	return fmt.Sprintf("%d runs", n)
 }
 
 // String sums the runs up.
