@@ -30,13 +30,13 @@ type once[V any] struct {
 
 // kept is the value of the key, made when it is first asked for; without a map it
 // is made each time.
-func kept[V any](m *sync.Map, key any, make func() (V, error)) (V, error) {
+func kept[V any](m *sync.Map, key any, build func() (V, error)) (V, error) {
 	if m == nil {
-		return make()
+		return build()
 	}
 	v, _ := m.LoadOrStore(key, &once[V]{})
 	o, _ := v.(*once[V]) // a key is of one type
-	o.do.Do(func() { o.value, o.err = make() })
+	o.do.Do(func() { o.value, o.err = build() })
 	return o.value, o.err
 }
 

@@ -60,6 +60,7 @@ type Entry struct {
 // Reason is one thing that did not hold.
 type Reason struct {
 	Class string `json:"class"`
+	Layer string `json:"layer,omitzero"` // validation, business, infrastructure, platform
 	Part  string `json:"part"`
 	What  string `json:"what"`
 	Where string `json:"where,omitzero"`

@@ -40,7 +40,7 @@ func reasonsOf(r *harness.Result) []Reason {
 	var out []Reason
 	for _, f := range r.Failures {
 		out = append(out, Reason{
-			Class: string(f.Class), Part: string(f.Part), What: f.What, Where: f.Where, Line: f.Line, Diff: f.Diff, Why: f.Why, Next: f.Next,
+			Class: string(f.Class), Layer: string(failure.About(f.Class).Layer), Part: string(f.Part), What: f.What, Where: f.Where, Line: f.Line, Diff: f.Diff, Why: f.Why, Next: f.Next,
 		})
 	}
 	return out

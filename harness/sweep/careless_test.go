@@ -103,7 +103,7 @@ func (r *carelessRun) turn(ctx context.Context, resp *wire.Response) (bool, harn
 	asks := resp.Complete && resp.Stop == wire.StopToolCalls || r.runsCutTurns
 	switch {
 	case len(calls) > 0 && asks && !r.goesOnUnsettled:
-		return r.use(ctx, resp, calls)
+		return r.use(ctx, calls)
 	case resp.Complete && resp.Stop == wire.StopPaused && r.pauses < 2:
 		if !r.noCap {
 			r.pauses++
@@ -120,7 +120,7 @@ func (r *carelessRun) turn(ctx context.Context, resp *wire.Response) (bool, harn
 	return true, harness.Outcome{Answer: resp.Text(), Stop: resp.Stop}
 }
 
-func (r *carelessRun) use(ctx context.Context, resp *wire.Response, calls []wire.Block) (bool, harness.Outcome) {
+func (r *carelessRun) use(ctx context.Context, calls []wire.Block) (bool, harness.Outcome) {
 	if end := r.refuse(calls); end != failure.None {
 		return true, harness.Outcome{Class: end}
 	}

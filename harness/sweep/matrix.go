@@ -147,7 +147,7 @@ func (s *sweep) report(singles, pairs []*job) *Report {
 			c.State = o.State
 		}
 	}
-	if s.Params.Pairs {
+	if pairs != nil {
 		r.Pairs = summary(singles, pairs)
 	}
 	return r

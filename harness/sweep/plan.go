@@ -162,7 +162,7 @@ func (s *sweep) events(p *fault.Place) []int {
 // pairs are the runs under two faults, each once, at two places, or at two
 // attempts of one. singles are the runs under one.
 func (s *sweep) pairs(singles []*job) []*job {
-	var out []*job
+	out := []*job{}
 	for i, a := range singles {
 		if a.specs[0].Times != 0 {
 			continue

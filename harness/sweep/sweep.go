@@ -52,10 +52,10 @@ type Params struct {
 	Progress func(done, total int)
 }
 
-// NotPassed is the error of a scenario that fails without any fault.
-type NotPassed struct{ Result *harness.Result }
+// NotPassedError is the error of a scenario that fails without any fault.
+type NotPassedError struct{ Result *harness.Result }
 
-func (e *NotPassed) Error() string {
+func (e *NotPassedError) Error() string {
 	why := string(e.Result.Verdict)
 	if len(e.Result.Failures) > 0 {
 		why = e.Result.Failures[0].What
@@ -63,7 +63,7 @@ func (e *NotPassed) Error() string {
 	return fmt.Sprintf("%s [%s] does not pass without faults; mend that first: %s", e.Result.Name, e.Result.Model, why)
 }
 
-// Run sweeps. Its error is a *NotPassed, one of class scenario_invalid for a
+// Run sweeps. Its error is a *NotPassedError, one of class scenario_invalid for a
 // sweep that cannot be made, or of class interrupted: then the Report says what
 // had been run until there.
 func Run(ctx context.Context, p Params) (*Report, error) {
@@ -122,7 +122,7 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 		if ctx.Err() != nil {
 			return nil, failure.Errorf(failure.Interrupted, "interrupted")
 		}
-		return nil, &NotPassed{base}
+		return nil, &NotPassedError{base}
 	}
 	if err := known(p.Only); err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func TestASweepThatCannotBeMade(t *testing.T) {
 	})
 	t.Run("a scenario that fails without faults", func(t *testing.T) {
 		_, err := sweep.Run(t.Context(), sweep.Params{Run: with(p, harness.Func(func(context.Context, *harness.Env) (string, error) { return "", nil }))})
-		if bad := new(sweep.NotPassed); !errors.As(err, &bad) || !strings.Contains(err.Error(), "mend that first") {
+		if bad := new(sweep.NotPassedError); !errors.As(err, &bad) || !strings.Contains(err.Error(), "mend that first") {
 			t.Errorf("got %v", err)
 		}
 	})

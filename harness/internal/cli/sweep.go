@@ -143,7 +143,7 @@ func (v *sweeper) one(hp harness.Params) (int, error) {
 		Progress: v.progress.show,
 	})
 	v.progress.clear()
-	if bad := new(sweep.NotPassed); errors.As(err, &bad) {
+	if bad := new(sweep.NotPassedError); errors.As(err, &bad) {
 		return complain(v.sys, err, exitOfVerdict(bad.Result)), nil
 	}
 	if r == nil {
