@@ -1,11 +1,14 @@
 package scenario
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -233,17 +236,30 @@ var expectation = yamlwalk.Object[expect]{
 		yamlwalk.F("golden", "Compares the transcript with the golden file; default true, under faults false.", yamlwalk.Optional(yamlwalk.Bool()), func(e *expect) **bool { return &e.golden }),
 		yamlwalk.F("attempts", "HTTP attempts at the model: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.attempts }),
 		yamlwalk.F("told", "A text that a tool result shown to the model contains, or a list of them.", yamlwalk.OneOrMore(yamlwalk.WrittenSomething("every result has that")), func(e *expect) *[]string { return &e.told }),
-		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6].", yamlwalk.List(yamlwalk.Enum(ruleNames()...)), func(e *expect) *[]string { return &e.breaches }),
+		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6].", yamlwalk.List(yamlwalk.Name("a rule", ruleNames(), unknownRule)), func(e *expect) *[]string { return &e.breaches }),
 	},
 }
 
+// unstruck is the rule that nobody can expect to be breached.
+const unstruck = "W10"
+
+// ruleNames are the rules whose breach may be expected.
 func ruleNames() []string {
-	rules := contract.Rules()
-	out := make([]string, len(rules))
-	for i, r := range rules {
-		out[i] = string(r)
+	var out []string
+	for _, r := range contract.Rules() {
+		if r != unstruck {
+			out = append(out, string(r))
+		}
 	}
 	return out
+}
+
+func unknownRule(word string) string {
+	if word == unstruck {
+		return "W10 cannot be expected: a fault that never strikes always fails its run; give the fault a place that the run comes to, or drop it"
+	}
+	rules := ruleNames()
+	return fmt.Sprintf("must be one of %s, is %q%s", strings.Join(rules, ", "), word, suggest.Hint(word, rules))
 }
 
 // atMost is {max: …}.

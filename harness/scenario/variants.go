@@ -28,6 +28,7 @@ func (b *builder) variants(written []variant, s *Scenario) {
 			Expect: b.expectUnder(&w.expect, &s.Expect),
 		}
 		b.distinct(&v, s.Variants)
+		b.ownName(&v)
 		for n := range v.Faults {
 			b.strike(&v.Faults[n], strikePart(&v, n), s)
 		}
@@ -62,6 +63,16 @@ func (b *builder) distinct(v *Variant, others []Variant) {
 		b.failAt(v.Part+".id", "two runs under faults have the id %q; give one another", v.ID)
 	default:
 		b.failAt(v.Part, "two runs under faults are called %q; give one an id", v.ID)
+	}
+}
+
+// ownName refuses the name of a fault that the run is not called by itself: with
+// --fault it would stand for either.
+func (b *builder) ownName(v *Variant) {
+	for _, name := range fault.Names() {
+		if strings.EqualFold(name, v.ID) && name != v.Faults[0].Name {
+			b.failAt(v.Part+".id", "is the name of another fault, which --fault %s runs; give the run an id of its own", name)
+		}
 	}
 }
 

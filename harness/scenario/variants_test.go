@@ -201,6 +201,10 @@ var invalidFaults = []invalidRow{
 	{"a turn behind one that ends the run", shop + scripted + "[{text: a}, {text: b}]}]\n", `6:76: is never said: turn 1 of the script answers every request and ends the run; put it last, or give it a condition`, false},
 	{"two turns for one call", shop + scripted + "[{text: a, when: {call: 2}}, {text: b, when: {call: 2, code: ok}}]}]\n", `6:93: is never said: turn 1 of the script answers that model call already; give it another condition, or drop it`, false},
 	{"an expectation of no rule", valid + "expect: {breaches: [W17]}\n", `5:21: must be one of W1, W2, `, true},
+	{"an expectation that a fault does not strike", valid + "expect: {breaches: [W6, W10]}\n", `5:25: W10 cannot be expected: a fault that never strikes always fails its run; give the fault a place that the run comes to, or drop it`, true},
+	{"the same of a run under faults", shop + "faults: [{fault: model.reset, expect: {breaches: [W10]}}]\n", `6:51: W10 cannot be expected: a fault that never strikes always fails its run; give the fault a place that the run comes to, or drop it`, true},
+	{"a run under the name of another fault", shop + "faults: [{fault: model.reset, id: tool.panic}]\n", `6:31: is the name of another fault, which --fault tool.panic runs; give the run an id of its own`, false},
+	{"one of two faults names the run", shop + "faults: [{fault: model.reset, id: Tool.Panic, and: [{fault: model.overloaded}]}]\n", `6:31: is the name of another fault, which --fault tool.panic runs; give the run an id of its own`, false},
 }
 
 const scripted = "faults: [{fault: tool.lost_ack, on_divergence: script, script: "
