@@ -80,9 +80,11 @@ func errorMessage(status int) string {
 		return "Too many requests. Please try again later."
 	case http.StatusServiceUnavailable, statusOverloaded:
 		return "The model is overloaded. Please try again later."
-	default:
-		return "The server could not answer."
 	}
+	if status < http.StatusInternalServerError {
+		return "The request was refused."
+	}
+	return "The server could not answer."
 }
 
 func anthropicError(status int) string {

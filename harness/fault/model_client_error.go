@@ -11,7 +11,7 @@ import (
 // again, and says once what the provider said.
 var clientError = Fault{
 	Name:   "model.client_error",
-	What:   "the provider refuses the request: 400, 401, 403, 404 or 413 with its own error",
+	What:   "the provider refuses the request for good: 400, 401, 403, 404, 413 or the like, with its own error",
 	Breaks: "the same refused request is sent again and again",
 	Right:  "no retry; the refusal is told once",
 	Takes:  []Param{{"status", "400"}},

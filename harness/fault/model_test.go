@@ -234,6 +234,7 @@ func errorRows() []strikeRow {
 		{403, 403, failure.Unauthorized},
 		{404, 404, failure.ClientError},
 		{413, 413, failure.ClientError},
+		{422, 422, failure.ClientError},
 	} {
 		rows = append(rows, strikeRow{
 			name: "model.client_error", why: http.StatusText(c.status), params: fault.Params{Status: c.param}, check: failed(c.status, c.class),

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,9 @@ var keys = []key{
 }
 
 // String spells the spec in one line, as short as it goes and safe to paste into
-// a shell: model.rate_limit@call=2,retry_after=1h. ParseSpec reads it back.
+// a shell: model.rate_limit@call=2,retry_after=1h. ParseSpec reads it back. Values
+// are spelled as url.QueryEscape does, which package redact knows: a secret in a
+// text is found there.
 func (s Spec) String() string {
 	var b strings.Builder
 	b.WriteString(s.Name)
@@ -50,8 +53,7 @@ func (s Spec) String() string {
 	for i := range keys {
 		if v := keys[i].say(&s); v != "" {
 			b.WriteByte(sep)
-			b.WriteString(keys[i].name + "=")
-			escape(&b, v)
+			b.WriteString(keys[i].name + "=" + url.QueryEscape(v))
 			sep = ','
 		}
 	}
@@ -59,8 +61,9 @@ func (s Spec) String() string {
 }
 
 // ParseSpec reads the one-line spelling of a spec, NAME or NAME@key=value,…, and
-// checks it. In a value %XX stands for a byte; a comma and a percent sign have to
-// be written so. An error is of class scenario_invalid.
+// checks it. A value is spelled as url.QueryEscape does, with %XX for a byte and +
+// for a blank; a comma, a percent sign and a plus have to be written so, the rest
+// may stand as it is. An error is of class scenario_invalid.
 func ParseSpec(text string) (Spec, error) {
 	name, rest, at := strings.Cut(text, "@")
 	s := Spec{Name: name}
@@ -86,7 +89,7 @@ func ParseSpec(text string) (Spec, error) {
 	for _, p := range s.Problems() {
 		bad = append(bad, p)
 	}
-	return s, invalid(text, bad)
+	return s, invalid(respelled(text), bad)
 }
 
 func readKey(k *key, s *Spec, value string) error {
@@ -98,7 +101,7 @@ func readKey(k *key, s *Spec, value string) error {
 		err = k.read(s, plain)
 	}
 	if err != nil {
-		return fmt.Errorf("%s=%s: %w", k.name, value, err)
+		return fmt.Errorf("%s=%s: %w", k.name, respelledValue(value), err)
 	}
 	return nil
 }
@@ -217,38 +220,36 @@ var effectKey = key{"effect", func(s *Spec) string { return string(s.Params.Effe
 	return nil
 }}
 
-// escape writes a value; what a shell or the spelling itself might take for
-// something else is %XX.
-func escape(b *strings.Builder, v string) {
-	for i := range len(v) {
-		c := v[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-:/+", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(b, "%%%02X", c)
-		}
+// unescape reads a value as url.QueryEscape writes it.
+func unescape(v string) (string, error) {
+	plain, err := url.QueryUnescape(v)
+	if err != nil {
+		return "", errors.New("a percent sign is written %25")
 	}
+	return plain, nil
 }
 
-func unescape(v string) (string, error) {
-	if !strings.Contains(v, "%") {
-		return v, nil
+// respelled is the text with each value in the one spelling that String gives it,
+// for messages: in another one, or a mixture, a secret would not be recognised.
+func respelled(text string) string {
+	name, rest, at := strings.Cut(text, "@")
+	if !at {
+		return text
 	}
-	var b strings.Builder
-	for i := 0; i < len(v); i++ {
-		if v[i] != '%' {
-			b.WriteByte(v[i])
-			continue
+	pairs := strings.Split(rest, ",")
+	for i, pair := range pairs {
+		if word, value, ok := strings.Cut(pair, "="); ok {
+			pairs[i] = word + "=" + respelledValue(value)
 		}
-		if i+2 >= len(v) {
-			return "", errors.New("a percent sign is written %25")
-		}
-		n, err := strconv.ParseUint(v[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", errors.New("a percent sign is written %25")
-		}
-		b.WriteByte(byte(n))
-		i += 2
 	}
-	return b.String(), nil
+	return name + "@" + strings.Join(pairs, ",")
+}
+
+// respelledValue is the value as it stands where it cannot be read.
+func respelledValue(v string) string {
+	plain, err := unescape(v)
+	if err != nil {
+		return v
+	}
+	return url.QueryEscape(plain)
 }

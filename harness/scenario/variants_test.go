@@ -203,6 +203,9 @@ var invalidFaults = []invalidRow{
 	{"an expectation of no rule", valid + "expect: {breaches: [W17]}\n", `5:21: must be one of W1, W2, `, true},
 	{"an expectation that a fault does not strike", valid + "expect: {breaches: [W6, W10]}\n", `5:25: W10 cannot be expected: a fault that never strikes always fails its run; give the fault a place that the run comes to, or drop it`, true},
 	{"the same of a run under faults", shop + "faults: [{fault: model.reset, expect: {breaches: [W10]}}]\n", `6:51: W10 cannot be expected: a fault that never strikes always fails its run; give the fault a place that the run comes to, or drop it`, true},
+	{"a burst that never ends", shop + "faults: [{fault: model.parallel_burst, with: {count: 5000}}]\n", `6:47: count is at most 1,000, is 5000`, false},
+	{"a place that no run has", valid + "faults: [{fault: model.reset, at: {attempt: 1000001}}]\n", `5:36: attempt is at most 1,000,000, is 1000001`, false},
+	{"a status that passes by itself", valid + "faults: [{fault: model.client_error, with: {status: 408}}]\n", `5:45: status 408 may pass by itself, so a loop may try again; model.client_error needs one after which it must not, such as 400, 401, 403, 404 or 413`, false},
 	{"a run under the name of another fault", shop + "faults: [{fault: model.reset, id: tool.panic}]\n", `6:31: is the name of another fault, which --fault tool.panic runs; give the run an id of its own`, false},
 	{"one of two faults names the run", shop + "faults: [{fault: model.reset, id: Tool.Panic, and: [{fault: model.overloaded}]}]\n", `6:31: is the name of another fault, which --fault tool.panic runs; give the run an id of its own`, false},
 }
