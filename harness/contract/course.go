@@ -83,10 +83,11 @@ func (r *run) find(c *journal.ToolCall) source {
 		}
 		s := source{turn: a, as: as}
 		found := 0
-		for _, b := range a.Response.Calls() {
-			if c.CallID != "" && b.ID == as || c.CallID == "" && b.Name == c.Tool && sameCall(b.Name, b.Args, b.ArgsText) == as {
+		blocks, what := a.Response.Message.Blocks, r.whats(a, c)
+		for i := range blocks {
+			if b := &blocks[i]; b.Kind == wire.KindToolCall && (what == nil && b.ID == as || what != nil && what[i] == as) {
 				found++
-				s.made = b
+				s.made = *b
 			}
 		}
 		if found > 0 {
@@ -95,6 +96,30 @@ func (r *run) find(c *journal.ToolCall) source {
 		}
 	}
 	return source{as: as}
+}
+
+// whats are what the blocks of an answer ask for, for a call without an id; nil
+// for one that has an id. They are written out once: a turn may make a thousand
+// calls.
+func (r *run) whats(a *journal.ModelAttempt, c *journal.ToolCall) []string {
+	if c.CallID != "" {
+		return nil
+	}
+	if known, ok := r.asks[a]; ok {
+		return known
+	}
+	blocks := a.Response.Message.Blocks
+	out := make([]string, len(blocks))
+	for i := range blocks {
+		if b := &blocks[i]; b.Kind == wire.KindToolCall {
+			out[i] = sameCall(b.Name, b.Args, b.ArgsText)
+		}
+	}
+	if r.asks == nil {
+		r.asks = map[*journal.ModelAttempt][]string{}
+	}
+	r.asks[a] = out
+	return out
 }
 
 // at is the request whose answer made a call, 0 when none did.

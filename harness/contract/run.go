@@ -18,7 +18,8 @@ type run struct {
 	answers  []*journal.ModelAttempt // those with an answer that is no error, or a part of one
 	turns    []*journal.ModelAttempt // of these, the ones whose answer is whole
 
-	sources map[int]source // by the call's number, once asked for
+	sources map[int]source                     // by the call's number, once asked for
+	asks    map[*journal.ModelAttempt][]string // see whats
 
 	rule  Rule
 	found []Breach
