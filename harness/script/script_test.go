@@ -72,7 +72,7 @@ func TestTurns(t *testing.T) {
 			if err != nil || failed.Err == nil || failed.Err.Class() != failure.RateLimited || wire.RetryAfter(resp.Header) != 20*time.Second {
 				t.Errorf("%s, stream %v: %+v, %v", api, stream, failed, err)
 			}
-			if _, _, err := ask(t, ctx, m, stream); failure.Of(err) != failure.ScenarioInvalid || !strings.Contains(err.Error(), "request 4, and there are 3 turns; write one more") {
+			if _, _, err := ask(t, ctx, m, stream); failure.Of(err) != failure.ScenarioInvalid || !strings.Contains(err.Error(), "script: model call 1, request 4 to the script, which brings no tool result: all 3 turns have been said; write one more") {
 				t.Errorf("%s: a turn too many: %v", api, err)
 			}
 			if n := len(m.Interactions()); n != 3 {

@@ -127,29 +127,42 @@ func (m *Model) choose(a *asked) (int, error) {
 	if m.said == nil {
 		m.said = make([]bool, len(m.Turns))
 	}
-	var waiting []string
 	for i := range m.Turns {
-		if m.said[i] {
-			continue
-		}
-		if m.Turns[i].When.fits(a) {
+		if !m.said[i] && m.Turns[i].When.fits(a) {
 			m.said[i] = true
 			return i, nil
 		}
-		waiting = append(waiting, fmt.Sprintf("turn %d for %s", i+1, m.Turns[i].When))
 	}
-	if waiting == nil {
-		return 0, failure.Errorf(failure.ScenarioInvalid, "script: request %d, and there are %s; write one more", m.n, turns(len(m.Turns)))
-	}
-	return 0, failure.Errorf(failure.ScenarioInvalid, "script: no turn answers model call %d, which brings %s; left are %s; write one more, or change a condition",
-		a.call, a, strings.Join(waiting, ", "))
+	return 0, failure.Errorf(failure.ScenarioInvalid, "script: %s, which brings %s: %s", m.request(a.call), a, m.unsaid())
 }
 
-func turns(n int) string {
-	if n == 1 {
-		return "1 turn"
+// request names the request that is being answered: by its number in the run, and
+// where the script counts otherwise, by its own. The lock is held.
+func (m *Model) request(call int) string {
+	if call == m.n {
+		return fmt.Sprintf("model call %d", call)
 	}
-	return strconv.Itoa(n) + " turns"
+	return fmt.Sprintf("model call %d, request %d to the script", call, m.n)
+}
+
+// unsaid says why no turn is left, and what to do. The lock is held.
+func (m *Model) unsaid() string {
+	var waiting []string
+	for i, said := range m.said {
+		if !said {
+			waiting = append(waiting, fmt.Sprintf("turn %d waits for %s", i+1, m.Turns[i].When))
+		}
+	}
+	switch {
+	case len(m.Turns) == 0:
+		return "there are no turns; write one"
+	case waiting != nil:
+		return "no turn fits; " + strings.Join(waiting, ", ") + "; write one more, or change a condition"
+	case len(m.Turns) == 1:
+		return "the only turn has been said; write one more"
+	default:
+		return fmt.Sprintf("all %d turns have been said; write one more", len(m.Turns))
+	}
 }
 
 // Left are the numbers of the turns that were never said, from 1.

@@ -99,7 +99,7 @@ func TestTurnsWithConditions(t *testing.T) {
 			{
 				"a request that comes again is the same call",
 				[][]wire.Message{conversation([]string{late}), conversation([]string{late}), conversation([]string{late})},
-				[]string{"timed out", "whatever", "script: no turn answers model call 1, which brings f UPSTREAM_TIMEOUT; left are turn 2 for g ok, turn 3 for call 3; write one more, or change a condition"},
+				[]string{"timed out", "whatever", "script: model call 1, request 3 to the script, which brings f UPSTREAM_TIMEOUT: no turn fits; turn 2 waits for g ok, turn 3 waits for call 3; write one more, or change a condition"},
 				[]int{2, 3},
 			},
 		} {
@@ -121,8 +121,29 @@ func TestTurnsWithConditions(t *testing.T) {
 func TestErrorsWithoutACodeAreNoSuccess(t *testing.T) {
 	m := &script.Model{API: wire.OpenAIChat, Name: "m-1", Turns: []script.Turn{{Text: "ok", When: script.When{Code: script.CodeOK}}}}
 	got := say(t, m, conversation([]string{`{"ok":false,"message":"no"}`}))
-	if want := "script: no turn answers model call 1, which brings f error; left are turn 1 for ok; write one more, or change a condition"; got != want {
+	if want := "script: model call 1, which brings f error: no turn fits; turn 1 waits for ok; write one more, or change a condition"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What a script has no turn for is told with the number that it has in the run.
+func TestNoTurnIsLeft(t *testing.T) {
+	for _, tc := range []struct {
+		why   string
+		turns []script.Turn
+		want  string
+	}{
+		{"no turn at all", nil, "script: model call 7, request 1 to the script, which brings f UPSTREAM_TIMEOUT: there are no turns; write one"},
+		{"one turn", []script.Turn{{Text: "a"}}, "script: model call 7, request 2 to the script, which brings f UPSTREAM_TIMEOUT: the only turn has been said; write one more"},
+		{"two turns", []script.Turn{{Text: "a"}, {Text: "b"}}, "script: model call 7, request 3 to the script, which brings f UPSTREAM_TIMEOUT: all 2 turns have been said; write one more"},
+	} {
+		m := &script.Model{API: wire.GeminiGenerate, Name: "m-1", Number: func() int { return 7 }, Turns: tc.turns}
+		for range tc.turns {
+			say(t, m, conversation([]string{fine}))
+		}
+		if got := say(t, m, conversation([]string{late})); got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.why, got, tc.want)
+		}
 	}
 }
 
