@@ -15,13 +15,13 @@ import (
 // never strike. Where the run may go on beyond them nobody knows.
 func (w *world) addresses() error {
 	v := w.params.Variant
-	if v == nil || w.params.ContractOnly || v.OnDivergence == scenario.DivergeScript || w.regenerations() > 0 {
+	if v == nil || w.params.Unread || v.OnDivergence == scenario.DivergeScript || w.regenerations() > 0 {
 		return nil
 	}
 	for n := range v.Faults {
 		s := &v.Faults[n]
 		key, why := w.noSuchPlace(s)
-		if why == "" {
+		if why == "" || makesPlaces(v.Faults, n) {
 			continue
 		}
 		part := v.Part
@@ -33,11 +33,22 @@ func (w *world) addresses() error {
 	return nil
 }
 
+// makesPlaces tells whether another fault of the run than the n-th may lead to
+// calls that nobody recorded.
+func makesPlaces(specs []fault.Spec, n int) bool {
+	for i := range specs {
+		if f, ok := fault.Lookup(specs[i].Name); ok && i != n && (f.Seen || f.Lasting) {
+			return true
+		}
+	}
+	return false
+}
+
 // noSuchPlace says what is wrong with a fault's address, and which part of it.
 func (w *world) noSuchPlace(s *fault.Spec) (key, why string) {
 	f, ok := fault.Lookup(s.Name)
 	switch {
-	case !ok || s.At.Call <= 0:
+	case !ok || s.At.Call < 0 || s.At.Call == 0 && s.At.Event == 0:
 		return "", ""
 	case f.Side() == fault.SideModel && w.modelRecording != nil:
 		return w.noSuchAnswer(s)
@@ -63,6 +74,9 @@ func (w *world) noSuchAnswer(s *fault.Spec) (key, why string) {
 			good = append(good, r)
 		}
 	}
+	if s.At.Call == 0 {
+		return "event", w.noSuchEvent(s.At.Event, good)
+	}
 	if s.At.Call > len(good) {
 		return "call", "the recording has " + plural(len(good), "model call", "model calls") + "; name an earlier one"
 	}
@@ -70,4 +84,16 @@ func (w *world) noSuchAnswer(s *fault.Spec) (key, why string) {
 		return "event", "the recorded answer has " + plural(n, "event", "events") + "; name an earlier one"
 	}
 	return "", ""
+}
+
+// noSuchEvent says that no recorded answer has so many events; "" when one has.
+func (w *world) noSuchEvent(event int, good []*cassette.Response) string {
+	most := 0
+	for _, r := range good {
+		most = max(most, len(sse.Ends(r.Body)))
+	}
+	if event <= most {
+		return ""
+	}
+	return "no recorded answer has more than " + plural(most, "event", "events") + "; name an earlier one"
 }

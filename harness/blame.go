@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/failure"
@@ -27,6 +28,9 @@ func failureOf(r *Result, err error) Failure {
 	case f.Class == failure.World && isNotExist(err):
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
+		if errors.Is(err, errUnrecorded) {
+			f.Next = fmt.Sprintf("make it of turns with harnesstest.Scripted and Recording{Variant: %q}, or say on_divergence: script, or {accept: reason}", r.Variant)
+		}
 	default:
 		f.Why, f.Next = wayOn(f.Class, r.args())
 	}

@@ -22,7 +22,7 @@ func (w *world) uncheckedBy() {
 		field string
 		set   bool
 	}{
-		{"outcome", e.Outcome != "" && e.Outcome != completed},
+		{"outcome", true},
 		{"stop", e.Stop != ""},
 		{"stop_raw", e.StopRaw != ""},
 		{"iterations", e.Iterations != nil},
@@ -54,7 +54,7 @@ func (w *world) divergence() {
 	if len(w.unchecked) == 0 {
 		return
 	}
-	what := fmt.Sprintf("the recording ends where the model sees %s; not checked: %s", w.seenFaults(), "expect."+strings.Join(w.unchecked, ", expect."))
+	what := fmt.Sprintf("the recording ends where the model sees %s; not checked: %s", w.struckFaults(), "expect."+strings.Join(w.unchecked, ", expect."))
 	if v := w.params.Variant; v.Accept != "" {
 		w.result.Warnings = append(w.result.Warnings, what+"; accepted: "+v.Accept)
 		return
@@ -67,10 +67,13 @@ func (w *world) divergence() {
 	}, "on_divergence")
 }
 
-// seenFaults names the faults that have struck, and where.
-func (w *world) seenFaults() string {
+// struckFaults names the faults that have struck, and where; "" for none.
+func (w *world) struckFaults() string {
 	var out []string
-	for _, f := range w.result.Faults {
+	if w.injector == nil {
+		return ""
+	}
+	for _, f := range w.injector.Fired() {
 		if f.Times > 0 {
 			out = append(out, strings.TrimSpace(f.Spec.Name+" at "+f.At.String()))
 		}

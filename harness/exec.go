@@ -185,11 +185,13 @@ func (w *world) firstError(ctx context.Context, err error, timeUp bool) error {
 	}
 	fatal := w.env.Tools.Fatal()
 	if w.diverged() != nil && (fatal == nil || failure.Of(fatal) == failure.CassetteMiss) {
-		if w.divert.failed != nil {
+		switch {
+		case w.divert.failed != nil:
 			return w.divert.failed
-		}
-		if !w.scripted() || failure.Of(err) == failure.CassetteMiss {
+		case !w.scripted():
 			return nil
+		case fatal != nil:
+			return failure.Errorf(failure.CassetteMiss, "the script's turns call what the tools' cassette has no answer to: %w", fatal)
 		}
 	}
 	if fatal != nil && (!timeUp || !errors.Is(fatal, context.DeadlineExceeded)) {

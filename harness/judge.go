@@ -78,7 +78,8 @@ func (w *world) toBeBreached() map[contract.Rule]string {
 	want := map[contract.Rule]string{}
 	for i := range w.result.Faults {
 		f := &w.result.Faults[i]
-		if entry, ok := fault.Lookup(f.Spec.Name); ok && w.params.ContractOnly && entry.FoundBy != "" && f.Times > 0 {
+		// A run of the task after it may make good what was missing.
+		if entry, ok := fault.Lookup(f.Spec.Name); ok && w.params.ContractOnly && entry.FoundBy != "" && f.Times > 0 && len(w.begins) == 0 {
 			want[contract.Rule(entry.FoundBy)] = f.Spec.Name
 		}
 	}
@@ -176,6 +177,10 @@ func (w *world) endedBy(err error) {
 	f := failureOf(r, err)
 	if miss := new(cassette.Miss); errors.As(err, &miss) {
 		f.Part = w.missPart(miss)
+		if struck := w.struckFaults(); struck != "" && !w.injector.Seen() && (miss.Bare || miss.Kind == cassette.UsedUp || miss.Cause == cassette.CauseHistory) {
+			f.Part, f.What = failure.PartAgent, "after "+struck+", which the model was not shown, the agent asks for something else than without: "+f.What
+			f.Next = "ask again for just the same, or end the run"
+		}
 		if w.breachesBefore() {
 			f.Part, f.Next = failure.PartAgent, "mend the agent first; the miss may only follow from the broken rule"
 		}
@@ -229,8 +234,16 @@ func (w *world) breach(b contract.Breach) {
 	w.fail(Failure{
 		Class: failure.Contract, Part: b.Part, What: b.String(),
 		Why:  "rule " + string(b.Rule) + ": " + title(w.result.Findings, b.Rule),
-		Next: "mend the " + string(b.Part) + "; the transcript shows the place",
+		Next: w.mend(b),
 	}, "")
+}
+
+// mend says what to do about a breach.
+func (w *world) mend(b contract.Breach) string {
+	if b.Rule == "W10" {
+		return "strike where the run comes by; retake sweep " + w.result.Name + " shows the places"
+	}
+	return "mend the " + string(b.Part) + "; the transcript shows the place"
 }
 
 func title(findings []contract.Finding, rule contract.Rule) string {

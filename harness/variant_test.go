@@ -61,9 +61,9 @@ func TestADivergence(t *testing.T) {
 	}{
 		{"the expectations of the scenario are not checked", asItIs, harness.Diverged, "the recording ends where the model sees tool.unavailable at get_weather call 1"},
 		{"accepted with a reason", func(v *scenario.Variant) { v.Accept = "the outage is what it is about" }, harness.Pass, "accepted: the outage is what it is about"},
-		{"all that is expected happens before", func(v *scenario.Variant) {
+		{"how the run ends is always expected", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Told: []string{"UPSTREAM_UNAVAILABLE"}}
-		}, harness.Pass, ""},
+		}, harness.Diverged, "not checked: expect.outcome"},
 		{"what is expected until there does not hold", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Told: []string{"sunny"}}
 		}, harness.Fail, `the model was not told "sunny"`},
@@ -134,6 +134,25 @@ func TestARecordingUnderTheFault(t *testing.T) {
 	}
 }
 
+// An agent that changes what it asks when it tries again is told from one that
+// tries again.
+func TestAnAgentThatChangesItsMindAtARetry(t *testing.T) {
+	p := newProject(t)
+	r := p.exec("hello", func(hp *harness.Params) {
+		hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.overloaded"}}}
+		asking(func(ctx context.Context, env *harness.Env) (string, error) {
+			resp, err := ask(ctx, env, hello)
+			if err == nil {
+				_ = resp.Body.Close()
+				more := strings.Replace(hello, `"Say hello."}`, `"Say hello."},{"role":"user","content":"Please go on."}`, 1)
+				_, err = ask(ctx, env, more)
+			}
+			return "", err
+		})(hp)
+	})
+	wants(t, "another message", r, harness.Fail, failure.CassetteMiss, failure.PartAgent, "which the model was not shown, the agent asks for something else")
+}
+
 // What cannot be: a fault while recording, a place that the recording has not, a
 // fault that never strikes.
 func TestFaultsThatCannotBe(t *testing.T) {
@@ -149,6 +168,49 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		hp.Recording, hp.Variant = true, &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.reset"}}}
 	})
 	wants(t, "recording", r, harness.Invalid, failure.ScenarioInvalid, failure.PartScenario, "faults are refused while recording")
+}
+
+// What a further attempt has made good the model has not seen: it excuses neither
+// a miss nor a recording that was not asked for.
+func TestAFaultThatWasMadeGood(t *testing.T) {
+	p := newProject(t)
+	p.edit("scenarios/weather.yaml", "effect: read", "effect: read\n    retry: {attempts: 2}")
+	if r := p.under(t, asItIs, "tool.unavailable"); r.Verdict != harness.Pass || len(r.Attempts) != 2 {
+		t.Errorf("made good: %s %+v", r.Verdict, r.Failures)
+	}
+	restart := asking(func(ctx context.Context, env *harness.Env) (string, error) {
+		if _, err := env.Tools.Call(ctx, "get_weather", "id", `{"city":"London"}`); err != nil {
+			return "", err
+		}
+		_, err := ask(ctx, env, hello)
+		return "", err
+	})
+	r := p.exec("weather", func(hp *harness.Params) {
+		hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "tool.unavailable"}}}
+		restart(hp)
+	})
+	if r.Verdict != harness.Fail || r.Failures[len(r.Failures)-1].Class != failure.CassetteMiss {
+		t.Errorf("another question: %s %+v", r.Verdict, r.Failures)
+	}
+	text, err := os.ReadFile(p.path("cassettes/weather/tools.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, one, _ := strings.Cut(string(text), "interactions:\n")
+	p.write("cassettes/weather/tools.yaml", string(text)+strings.ReplaceAll(one, "London", "Paris"))
+	wants(t, "a spare recording", p.under(t, asItIs, "tool.unavailable"), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for")
+}
+
+// A script whose turn calls what the tools' cassette does not know is told as that.
+func TestAScriptThatCallsTheUnknown(t *testing.T) {
+	p := newProject(t)
+	r := p.under(t, func(v *scenario.Variant) {
+		v.OnDivergence, v.Expect = scenario.DivergeScript, scenario.Expect{}
+		v.Script = []scenario.Said{{Calls: []scenario.SaidCall{{Tool: "get_weather", Args: []byte(`{"city":"Rome"}`)}}}, {Text: "Done."}}
+	}, "tool.unavailable@times=every")
+	if r.Verdict != harness.Fail || len(r.Failures) != 1 || !strings.Contains(r.Failures[0].What, "the script's turns call what the tools' cassette has no answer to") {
+		t.Errorf("%s: %+v", r.Verdict, r.Failures)
+	}
 }
 
 // A miss that no fault has led to stays one, also in a run under faults.

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -142,6 +144,9 @@ func (w *world) openModel() error {
 		path = UnderVariant(path, v.ID)
 	}
 	file, err := w.open(path)
+	if isMissing(err) && p.Variant != nil && p.Variant.OnDivergence == scenario.DivergeRecorded {
+		err = failure.Errorf(failure.World, "%s: %w: %w", path, errUnrecorded, fs.ErrNotExist)
+	}
 	if err != nil {
 		return err
 	}
@@ -242,6 +247,9 @@ func (w *world) openTools(path string) (*cassette.File, error) {
 	}
 	return w.open(path)
 }
+
+// errUnrecorded says that a run under faults wants a recording of its own.
+var errUnrecorded = errors.New("there is no recording under this fault")
 
 // UnderVariant is where the file of a run under a variant's faults lies, a
 // recording or a golden: in a folder with the name of the file of the run without.

@@ -76,6 +76,9 @@ type Fault struct {
 	// rework makes another result of what the tool answers, in the place of tool and
 	// fits; why says why there is none. It implies answered.
 	rework func(p *Place, s *Spec) (content, why string)
+	// partly says that what arrives of the answer looks like one: an agent may go on
+	// with it, and the model then sees it.
+	partly bool
 	// profile says that the fault draws by itself which of the calls it strikes, and
 	// that no address means every call.
 	profile bool

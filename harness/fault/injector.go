@@ -45,7 +45,9 @@ type Injector struct {
 	turns     map[string]int            // siblings of a call, by id
 	originals map[string]jsontext.Value // of calls that a fault made up: the arguments that there is an answer for
 	guesses   guesses
-	seen      bool
+	seen      bool                // a fault has changed an answer that the model takes for its own
+	altered   map[int]bool        // tool calls, by number, whose newest attempt was struck
+	partial   map[*modelCall]bool // calls of which a part was given as if it were the whole
 }
 
 // armed is a spec and what came of it.
@@ -75,7 +77,7 @@ type Fired struct {
 // class scenario_invalid.
 func New(specs []Spec, o Options) (*Injector, error) {
 	i := &Injector{
-		opts: o, specs: map[string]*tool.Spec{}, toolCalls: map[string]int{}, known: map[int]number{},
+		opts: o, specs: map[string]*tool.Spec{}, toolCalls: map[string]int{}, known: map[int]number{}, altered: map[int]bool{}, partial: map[*modelCall]bool{},
 		byID: map[string]number{}, turns: map[string]int{}, originals: map[string]jsontext.Value{},
 	}
 	for n, s := range specs {
@@ -102,12 +104,26 @@ func (i *Injector) Fired() []Fired {
 	return out
 }
 
-// Seen tells whether a fault has struck that the model sees: from then on its
-// recorded answers may not fit.
+// Seen tells whether the model has been shown what a fault did: an answer of its
+// own that it did not give, or a tool's result in which the last attempt was
+// struck. From then on its recorded answers may not fit. What a further attempt
+// has made good is not seen.
 func (i *Injector) Seen() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.seen
+	return i.seen || len(i.altered) > 0 || len(i.partial) > 0
+}
+
+// shows notes whether the newest attempt of a tool call gives another result than
+// the tool did.
+func (i *Injector) shows(call int, altered bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !altered {
+		delete(i.altered, call)
+		return
+	}
+	i.altered[call] = true
 }
 
 // Places are the places that were passed so far, in order; with Options.Survey.
@@ -127,7 +143,11 @@ func (i *Injector) due(a *armed, at Address) bool {
 	case !a.addressed(at) || !a.attemptDue(max(at.Attempt, 1)):
 		return false
 	}
-	return a.Chance == 0 || a.fault.profile || i.draw(a, at) < a.Chance
+	if a.Chance == 0 || a.fault.profile || i.draw(a, at) < a.Chance {
+		return true
+	}
+	a.misfit = fmt.Sprintf("the chance of %v never came up with the seed %d", a.Chance, i.opts.Seed)
+	return false
 }
 
 // addressed tells whether the call is the one that the spec means.
@@ -179,7 +199,7 @@ func (i *Injector) struck(when time.Duration, a *armed, at Address) {
 		a.pinned, a.tool, a.first = at.Call, at.Tool, at
 	}
 	a.fired++
-	i.seen = i.seen || a.fault.Seen
+	i.seen = i.seen || a.fault.Seen && a.fault.model != nil
 	i.mu.Unlock()
 	if i.opts.Journal != nil {
 		i.opts.Journal.Write(&journal.Fault{At: when, Name: a.Name, Place: at.String()})

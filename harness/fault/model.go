@@ -48,6 +48,7 @@ func (i *Injector) begin(text []byte) (*modelCall, int) {
 func (i *Injector) done(c *modelCall) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	delete(i.partial, c)
 	for n, o := range i.open {
 		if o == c {
 			i.open = append(i.open[:n], i.open[n+1:]...)
@@ -105,9 +106,26 @@ func (i *Injector) strikeModel(s *strike) (*http.Response, error) {
 		}
 		i.carry(a, s.held)
 		i.struck(s.began, a, s.struckAt())
+		i.crowdedOut(a, s)
 		return resp, err
 	}
 	return i.pass(s)
+}
+
+// crowdedOut notes of the other faults that were due at the attempt that a has
+// struck it, and of a call whether a part of its answer was given as if it were
+// the whole.
+func (i *Injector) crowdedOut(a *armed, s *strike) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if a.fault.partly && s.event > 1 {
+		i.partial[s.call] = true
+	}
+	for _, other := range i.armed[a.index+1:] {
+		if other.fault.model != nil && other.fired == 0 && i.due(other, s.at) {
+			other.misfit = s.at.String() + ": " + a.Name + " struck that attempt, and one strikes at a time"
+		}
+	}
 }
 
 // prepare looks whether a fits the answer. A lasting fault that has struck goes on

@@ -15,6 +15,7 @@ var truncatedStream = Fault{
 	Right:   "class truncated; no tool of that turn runs",
 	Retried: true,
 	Inside:  OnlyInside,
+	partly:  true,
 	model: func(s *strike) (*http.Response, error) {
 		return s.cutAt(func([]byte) ([]byte, error) { return nil, io.EOF })
 	},

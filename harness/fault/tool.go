@@ -68,12 +68,16 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 			i.misfit(a, at, why)
 			continue
 		}
-		i.struck(began, a, at) // before: the fault may panic
+		i.struck(began, a, at)           // before: the fault may panic
+		i.shows(c.Ordinal, a.fault.Seen) // for now: the fault may panic
 		if a.fault.rework != nil {
 			return tool.Result{Content: content}, nil
 		}
-		return a.fault.tool(ctx, s)
+		res, err := a.fault.tool(ctx, s)
+		i.shows(c.Ordinal, a.fault.Seen && (ctx.Err() != nil || !s.worked || res.Err != nil || res.Content != s.result.Content))
+		return res, err
 	}
+	i.shows(c.Ordinal, false)
 	res, err := s.work(ctx)
 	if i.opts.Survey && err == nil && c.Attempt == 1 {
 		i.survey(Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Result: res, Siblings: i.siblings(c.ID)})

@@ -71,7 +71,7 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 		tb.Error(Explain(c.notBuilt(err)))
 		return nil
 	}
-	if specs := os.Getenv(repeatVar); specs != "" {
+	if specs, ok := os.LookupEnv(repeatVar); ok {
 		c.repeat(tb, hp, strings.Fields(specs), p.Seed)
 		return nil
 	}
@@ -86,6 +86,10 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 	if err != nil {
 		tb.Errorf("retake: %s", hp.Secrets.Text(err.Error()))
 		return nil
+	}
+	if r.Totals.Runs == 0 {
+		tb.Errorf("retake: %s: none of the faults %q applies anywhere: nothing was swept", c.Name, p.Faults)
+		return r
 	}
 	matrix := hp.Secrets.Text(string(r.AppendText(nil)))
 	if len(r.Breached()) > 0 {
@@ -117,13 +121,19 @@ func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uin
 		}
 		specs = append(specs, spec)
 	}
+	if len(specs) == 0 {
+		tb.Fatalf("retake: %s names no fault; unset it to sweep, or say for instance %s=model.reset", repeatVar, repeatVar)
+	}
 	exec := c.fresh(tb)
-	base := hp
-	base.Survey = true
-	hp.Variant, hp.ContractOnly, hp.Seed = sweep.Variant(hp.Scenario, exec(tb.Context(), base), specs), true, seed
-	r := exec(tb.Context(), hp)
-	tb.Logf("%s\n%s", r.Verdict, r.Secrets.Text(string(r.Transcript)))
-	if r.Verdict == harness.Fail {
+	base := sweep.Base(hp)
+	r := exec(tb.Context(), base)
+	if r.Verdict != harness.Pass {
+		tb.Fatalf("retake: without the fault, mend that first\n%s", Explain(r))
+	}
+	hp.Variant, hp.ContractOnly, hp.Seed = sweep.Variant(hp.Scenario, r, specs), true, seed
+	r = exec(tb.Context(), hp)
+	tb.Logf("%s under %s only: %s\n%s", c.Name, sweep.Spell(specs), r.Verdict, r.Secrets.Text(string(r.Transcript)))
+	if r.Verdict != harness.Pass && r.Verdict != harness.Diverged {
 		tb.Error(Explain(r))
 	}
 }

@@ -36,6 +36,8 @@ type careless struct {
 	runsTwice       bool // runs both calls of one id
 	forgets         bool // drops the first turn with its results once a call has failed
 	goesOnUnsettled bool // ends the task while the model waits for results
+	pleads          bool // adds a word to the conversation before it tries again
+	startsOver      bool // begins the whole task anew after an error of the model's side
 }
 
 // the bounds of a loop that does not count.
@@ -215,6 +217,12 @@ func (r *carelessRun) ask(ctx context.Context) (*wire.Response, error) {
 		}
 		if r.impatient {
 			wait = 0
+		}
+		if r.pleads {
+			r.say(wire.RoleUser, text("Please go on."))
+		}
+		if r.startsOver {
+			r.req.Messages = r.req.Messages[:1]
 		}
 		if err := clock.Sleep(ctx, max(wait, time.Second)); err != nil {
 			return nil, failure.Classify(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 )
 
@@ -23,7 +24,7 @@ func (r *Report) Found() []Finding {
 	var out []Finding
 	at := map[string]int{}
 	for _, o := range r.Breached() {
-		key := signature(o.Breaches)
+		key := r.signature(o.Breaches)
 		n, ok := at[key]
 		if !ok {
 			n = len(out)
@@ -48,12 +49,27 @@ func (r *Report) Found() []Finding {
 // particular is what differs between two breaches of one kind.
 var particular = regexp.MustCompile(`[0-9]+|"[^"]*"`)
 
-func signature(breaches []Breach) string {
+// signature is equal for breaches of one kind, whatever the tool.
+func (r *Report) signature(breaches []Breach) string {
 	var kinds []string
 	for _, b := range breaches {
-		if kind := b.Rule + b.Part + particular.ReplaceAllString(b.What, "#"); !slices.Contains(kinds, kind) {
+		kind := b.Rule + b.Part + particular.ReplaceAllString(b.What, "#")
+		if b.Part != string(failure.PartTool) { // which tool has to be mended is what is told
+			kind = r.withoutTools(kind)
+		}
+		if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return strings.Join(kinds, "\n")
+}
+
+// withoutTools hides the names of the tools that the sweep struck.
+func (r *Report) withoutTools(text string) string {
+	for _, c := range r.Columns {
+		if name, _, ok := strings.Cut(c.Of, " call "); ok && c.Name[0] == 't' {
+			text = strings.ReplaceAll(text, name, "#")
+		}
+	}
+	return text
 }

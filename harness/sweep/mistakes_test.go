@@ -70,6 +70,8 @@ func TestEachMistakeIsFound(t *testing.T) {
 		{"takes an unknown stop reason for the end", careless{silent: true}, "travel/umbrella", "model.unknown_stop", "W14"},
 		{"takes a full context for the end", careless{silent: true}, "travel/umbrella", "model.context_exceeded", "W14"},
 		{"runs both calls of one id and sends both back", careless{runsTwice: true}, "travel/umbrella", "model.duplicate_id", "W2"},
+		{"adds a word before it tries again", careless{pleads: true}, "travel/umbrella", "model.overloaded", "cassette_miss"},
+		{"begins the task anew after an overload", careless{startsOver: true}, "travel/umbrella", "model.server_error", "cassette_miss"},
 		{"leaves a turn out of the history", careless{forgets: true}, "travel/umbrella", "tool.unavailable", "W11"},
 	} {
 		r := sweepOf(t, sweep.Params{Run: with(paramsOf(t, tc.scenario), tc.agent), Only: []string{tc.fault}})

@@ -2,9 +2,9 @@ package sweep
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -133,22 +133,23 @@ func Spell(specs []fault.Spec) string {
 	return strings.Join(parts, " ")
 }
 
-// commandOf spells retake run for a scenario.
-func commandOf(sc *scenario.Scenario, model string, seed uint64) func([]fault.Spec) string {
-	return func(specs []fault.Spec) string {
-		var b strings.Builder
-		b.WriteString("retake run " + sc.Name)
-		if len(sc.Models) > 1 {
-			b.WriteString(" --model " + model)
-		}
-		for i := range specs {
-			b.WriteString(" --fault " + quoted(specs[i].String()))
-		}
-		if seed != max(sc.Seed, 1) {
-			fmt.Fprintf(&b, " --seed %d", seed)
-		}
-		return b.String()
+// commandLine repeats a run with retake run.
+func (p *Params) commandLine(specs []fault.Spec) string {
+	sc := p.Run.Scenario
+	words := append([]string{"retake", "run", sc.Name}, p.Flags...)
+	if len(sc.Models) > 1 {
+		words = append(words, "--model", p.Run.Model)
 	}
+	for i := range specs {
+		words = append(words, "--fault", specs[i].String())
+	}
+	if p.Seed != max(sc.Seed, 1) {
+		words = append(words, "--seed", strconv.FormatUint(p.Seed, 10))
+	}
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
 }
 
 // quoted is text as a word of a POSIX shell.

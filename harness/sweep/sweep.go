@@ -6,7 +6,9 @@
 // is judged by the contract and by the effects alone, and comes out as
 //
 //   - held: every rule held; how the run ended is the agent's choice,
-//   - breached: a rule did not hold; the cell has the command that repeats it,
+//   - breached: a rule did not hold, or after a fault that the model was not shown
+//     the agent asked for something else than it had; the cell has the command that
+//     repeats it,
 //   - diverged: everything held until the model saw the fault, and the recording
 //     has no answer to what came next,
 //   - not applicable: with the reason.
@@ -45,8 +47,9 @@ type Params struct {
 	Max      int
 	Parallel int // runs at once; 0 or 1 is one
 
-	// Command spells how a person repeats a run; nil is retake run.
+	// Command spells how a person repeats a run; nil is retake run, with the Flags.
 	Command func(specs []fault.Spec) string
+	Flags   []string // of the command line that name the project's folders
 	// Progress is told how many of the runs are done, never from two goroutines at
 	// once; nil tells nobody.
 	Progress func(done, total int)
@@ -86,9 +89,19 @@ func Run(ctx context.Context, p Params) (*Report, error) {
 	r := s.report(single, pairs)
 	r.LeftOut = all - len(jobs)
 	if ctx.Err() != nil {
-		return r, failure.Errorf(failure.Interrupted, "interrupted: %d of %d runs were made", r.Totals.Runs, len(jobs))
+		made := len(jobs) - len(due(jobs))
+		return r, failure.Errorf(failure.Interrupted, "interrupted: %d of %d runs were made", made, len(jobs))
 	}
 	return r, nil
+}
+
+// Base is the run without faults, from which the places of a sweep come. A sweep
+// asks what the agent does, not how it words it: the golden is not looked at.
+func Base(run harness.Params) harness.Params {
+	sc := *run.Scenario
+	sc.Expect.Golden = false
+	run.Scenario, run.Variant, run.Survey, run.Update = &sc, nil, true, false
+	return run
 }
 
 // sweep is one at work.
@@ -110,22 +123,20 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 		p.Seed = max(p.Run.Scenario.Seed, 1)
 	}
 	if p.Command == nil {
-		p.Command = commandOf(p.Run.Scenario, p.Run.Model, p.Seed)
+		p.Command = p.commandLine
 	}
-	dry := p.Run
-	sc := *p.Run.Scenario
-	sc.Expect.Golden = false // a sweep asks what the agent does, not how it words it
-	dry.Scenario = &sc
-	dry.Variant, dry.Survey, dry.Update, dry.Seed = nil, true, false, p.Seed
-	base := p.Exec(ctx, dry)
+	if p.Max < 0 {
+		return nil, failure.Errorf(failure.ScenarioInvalid, "at most %d runs: say how many to make, at least 1, or 0 for all", p.Max)
+	}
+	if err := known(p.Only); err != nil {
+		return nil, err
+	}
+	base := p.Exec(ctx, Base(p.Run))
 	if base.Verdict != harness.Pass {
 		if ctx.Err() != nil {
 			return nil, failure.Errorf(failure.Interrupted, "interrupted")
 		}
 		return nil, &NotPassedError{base}
-	}
-	if err := known(p.Only); err != nil {
-		return nil, err
 	}
 	return &sweep{Params: p, base: base}, nil
 }

@@ -121,6 +121,19 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// A write under two faults, too: a claim that a second run of the task makes good
+// is none that the check of the effects would have to report.
+func TestPairsWithAWrite(t *testing.T) {
+	r := sweepOf(t, sweep.Params{Run: paramsOf(t, "checkout/gift"), Only: []string{"model.false_claim", "host.regenerate", "tool.lost_ack"}, Pairs: true})
+	for _, o := range r.Breached() {
+		for _, b := range o.Breaches {
+			if b.Part != "tool" || !strings.HasPrefix(b.What, "send_confirmation: ") {
+				t.Errorf("%s: %+v", o.Spec, b)
+			}
+		}
+	}
+}
+
 func TestASweepThatCannotBeMade(t *testing.T) {
 	p := paramsOf(t, "travel/umbrella")
 	t.Run("an unknown fault", func(t *testing.T) {
@@ -132,6 +145,12 @@ func TestASweepThatCannotBeMade(t *testing.T) {
 	t.Run("a scenario that fails without faults", func(t *testing.T) {
 		_, err := sweep.Run(t.Context(), sweep.Params{Run: with(p, harness.Func(func(context.Context, *harness.Env) (string, error) { return "", nil }))})
 		if bad := new(sweep.NotPassedError); !errors.As(err, &bad) || !strings.Contains(err.Error(), "mend that first") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("fewer runs than none", func(t *testing.T) {
+		_, err := sweep.Run(t.Context(), sweep.Params{Run: p, Max: -1})
+		if failure.Of(err) != failure.ScenarioInvalid || !strings.Contains(err.Error(), "say how many to make") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -109,11 +109,14 @@ func runs(n int) string {
 
 // String sums the runs up.
 func (t Totals) String() string {
-	s := fmt.Sprintf("%d runs: %d held, %d breached, %d diverged", t.Runs, t.Held, t.Breached, t.Diverged)
+	s := fmt.Sprintf("%s: %d held, %d breached, %d diverged", runs(t.Runs), t.Held, t.Breached, t.Diverged)
 	if t.NotRun > 0 {
 		s += fmt.Sprintf(", %d not run", t.NotRun)
 	}
-	return s + fmt.Sprintf("; %d do not apply", t.NotApplicable)
+	if t.NotApplicable > 0 {
+		s += fmt.Sprintf("; places where a fault does not apply: %d", t.NotApplicable)
+	}
+	return s
 }
 
 func safe(text string) string { return transcript.Safe(text) }
