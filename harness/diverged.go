@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/transcript"
 )
 
 // uncheckedBy checks what a run that diverged still tells, and notes the
@@ -15,9 +16,7 @@ func (w *world) uncheckedBy() {
 	w.expectTold()
 	w.expectUsage()
 	w.expectLimits()
-	if e.Attempts != nil && len(w.result.Models) > e.Attempts.Max {
-		w.expectAttempts()
-	}
+	w.tooMuchAlready()
 	for _, x := range []struct {
 		field string
 		set   bool
@@ -35,6 +34,24 @@ func (w *world) uncheckedBy() {
 		if x.set {
 			w.unchecked = append(w.unchecked, x.field)
 		}
+	}
+}
+
+// tooMuchAlready checks what the rest of the run could not have made good: more
+// than the most that is expected, and first calls other than the expected ones.
+func (w *world) tooMuchAlready() {
+	e := &w.env.Scenario.Expect
+	atMost := func(r *scenario.Range) *scenario.Range {
+		if r == nil {
+			return nil
+		}
+		return &scenario.Range{Max: r.Max}
+	}
+	w.expectCounts(atMost(e.Iterations), atMost(e.ToolCalls), atMost(e.Attempts))
+	if m := e.Calls; m != nil && (m.Mode == transcript.Strict || m.Mode == "") {
+		first := *m
+		first.Calls = m.Calls[:min(len(w.lastCalls()), len(m.Calls))]
+		w.expectCalls(&first)
 	}
 }
 

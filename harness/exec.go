@@ -216,7 +216,7 @@ func (w *world) collect(out Outcome) {
 	w.end = end
 	w.journal.Write(end)
 	if r.Clock != clock.ModeVirtual {
-		renumber(w.journal)
+		renumber(w.journal, w.begins)
 	}
 	events := w.journal.Sorted()
 	for _, e := range events {
@@ -235,6 +235,9 @@ func (w *world) collect(out Outcome) {
 		w.result.Outcome.Iterations = turns(r.Models)
 	}
 	r.Warnings = append(r.Warnings, otherModels(r.Models)...)
+	if r.Clock != clock.ModeVirtual {
+		r.byNumber()
+	}
 	w.runs = w.split()
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)

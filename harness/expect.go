@@ -8,16 +8,17 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/transcript"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
 // expectations checks what the scenario says about the end of the run.
 func (w *world) expectations() {
+	e := &w.env.Scenario.Expect
 	w.expectStop()
-	w.expectCounts()
-	w.expectAttempts()
-	w.expectCalls()
+	w.expectCounts(e.Iterations, e.ToolCalls, e.Attempts)
+	w.expectCalls(e.Calls)
 	w.expectTold()
 	w.expectAnswer()
 	w.expectUsage()
@@ -102,13 +103,22 @@ func (w *world) expectStop() {
 	}
 }
 
-func (w *world) expectCounts() {
-	e := &w.env.Scenario.Expect
-	if r := e.Iterations; r != nil && !r.Has(w.result.Outcome.Iterations) {
-		w.expected(fmt.Sprintf("%s, expected %s", plural(w.result.Outcome.Iterations, "iteration", "iterations"), r), "iterations")
-	}
-	if n := len(w.lastCalls()); e.ToolCalls != nil && !e.ToolCalls.Has(n) {
-		w.expected(fmt.Sprintf("%s, expected %s", plural(n, "tool call", "tool calls"), e.ToolCalls), "tool_calls")
+// expectCounts holds the turns, the tool calls and the attempts at the model
+// against ranges; nil checks nothing.
+func (w *world) expectCounts(iterations, toolCalls, attempts *scenario.Range) {
+	for _, x := range []struct {
+		want           *scenario.Range
+		got            int
+		one, many, end string
+		field          string
+	}{
+		{iterations, w.result.Outcome.Iterations, "iteration", "iterations", "", "iterations"},
+		{toolCalls, len(w.lastCalls()), "tool call", "tool calls", "", "tool_calls"},
+		{attempts, len(w.result.Models), "attempt", "attempts", " at the model", "attempts"},
+	} {
+		if x.want != nil && !x.want.Has(x.got) {
+			w.expected(fmt.Sprintf("%s%s, expected %s", plural(x.got, x.one, x.many), x.end, x.want), x.field)
+		}
 	}
 }
 
@@ -118,13 +128,6 @@ func (w *world) lastCalls() []*journal.ToolCall {
 		return w.runs[n-1].Calls
 	}
 	return w.result.Calls
-}
-
-func (w *world) expectAttempts() {
-	e := &w.env.Scenario.Expect
-	if n := len(w.result.Models); e.Attempts != nil && !e.Attempts.Has(n) {
-		w.expected(fmt.Sprintf("%s at the model, expected %s", plural(n, "attempt", "attempts"), e.Attempts), "attempts")
-	}
 }
 
 // expectTold looks for each text in the results that the model was shown.
@@ -171,8 +174,7 @@ func resultTexts(m *wire.Message) []string {
 	return out
 }
 
-func (w *world) expectCalls() {
-	m := w.env.Scenario.Expect.Calls
+func (w *world) expectCalls(m *transcript.Match) {
 	if m == nil {
 		return
 	}

@@ -9,8 +9,16 @@ import (
 
 // renumber puts the numbers of tool calls into the order in which the model made
 // the calls. On package time an agent may start them from goroutines, and the
-// order of arrival is then chance; on a virtual clock it is not.
-func renumber(j *journal.Journal) {
+// order of arrival is then chance; on a virtual clock it is not. The runs of a task
+// stay apart: they begin at these times.
+func renumber(j *journal.Journal, begins []begin) {
+	run := func(c *journal.ToolCall) int {
+		n := 0
+		for n < len(begins) && c.At >= begins[n].at {
+			n++
+		}
+		return n
+	}
 	place := map[string]int{} // call id → rank among all calls of the model
 	for _, m := range journal.Of[*journal.ModelAttempt](j) {
 		if m.Response == nil {
@@ -24,6 +32,9 @@ func renumber(j *journal.Journal) {
 	}
 	calls := journal.Of[*journal.ToolCall](j)
 	slices.SortStableFunc(calls, func(a, b *journal.ToolCall) int {
+		if d := cmp.Compare(run(a), run(b)); d != 0 {
+			return d
+		}
 		pa, oka := place[a.CallID]
 		pb, okb := place[b.CallID]
 		if oka && okb {
@@ -39,4 +50,12 @@ func renumber(j *journal.Journal) {
 	for _, a := range journal.Of[*journal.ToolAttempt](j) {
 		a.Call = number[a.Call]
 	}
+}
+
+// byNumber puts calls and attempts into the order of their numbers.
+func (r *Result) byNumber() {
+	slices.SortStableFunc(r.Calls, func(a, b *journal.ToolCall) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	slices.SortStableFunc(r.Attempts, func(a, b *journal.ToolAttempt) int {
+		return cmp.Or(cmp.Compare(a.Call, b.Call), cmp.Compare(a.Attempt, b.Attempt))
+	})
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 )
 
-const defaultRealWait = 2 * time.Second
+// DefaultRealWaitCap is the longest injected wait on a real clock where nothing is
+// said.
+const DefaultRealWaitCap = 2 * time.Second
 
 // arm makes the injector of a run under faults, or of one that is surveyed.
 func (w *world) arm() error {
@@ -40,7 +42,7 @@ func (w *world) arm() error {
 	var err error
 	w.injector, err = fault.New(specs, fault.Options{
 		Journal: w.journal, Seed: cmp.Or(p.Seed, p.Scenario.Seed, 1), Clock: w.result.Clock,
-		RealWaitCap: cmp.Or(p.RealWaitCap, defaultRealWait), Survey: p.Survey, Deliver: w.ledger.Deliver,
+		RealWaitCap: cmp.Or(p.RealWaitCap, DefaultRealWaitCap), Survey: p.Survey, Deliver: w.ledger.Deliver,
 	})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/transcript"
 )
 
 // under runs the scenario weather under faults, in the lines of the command line.
@@ -64,6 +65,18 @@ func TestADivergence(t *testing.T) {
 		{"how the run ends is always expected", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Told: []string{"UPSTREAM_UNAVAILABLE"}}
 		}, harness.Diverged, "not checked: expect.outcome"},
+		{"more calls than expected were made already", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{ToolCalls: &scenario.Range{}}
+			v.Accept = "the outage is what it is about"
+		}, harness.Fail, "1 tool call, expected 0"},
+		{"more turns, too", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Iterations: &scenario.Range{}}
+			v.Accept = "the outage is what it is about"
+		}, harness.Fail, "1 iteration, expected 0"},
+		{"other calls than expected were made already", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Calls: &transcript.Match{Calls: []transcript.ExpectedCall{{Tool: "get_time"}, {Tool: "get_weather"}}}}
+			v.Accept = "the outage is what it is about"
+		}, harness.Fail, "the tool calls differ"},
 		{"what is expected until there does not hold", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Told: []string{"sunny"}}
 		}, harness.Fail, `the model was not told "sunny"`},

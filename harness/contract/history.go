@@ -62,6 +62,10 @@ func sameSystem(a, b *wire.Request) bool {
 
 func answered(m *journal.ModelAttempt) bool { return m.Response != nil && m.Response.Err == nil }
 
+// whole tells that the answer came to its end: after a part of one a further
+// attempt is a retry.
+func whole(m *journal.ModelAttempt) bool { return answered(m) && m.Response.Complete }
+
 func history(m *journal.ModelAttempt) []wire.Message {
 	return append(append([]wire.Message(nil), m.Request.Messages...), m.Response.Message)
 }

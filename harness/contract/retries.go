@@ -45,7 +45,7 @@ func (r *run) retryOf(i int) *journal.ModelAttempt {
 	cur := r.requests[i]
 	for _, prev := range slices.Backward(r.requests[:i]) {
 		if sameRequest(prev, cur) {
-			if answered(prev) || prev.Class == failure.CassetteMiss {
+			if whole(prev) || prev.Class == failure.CassetteMiss {
 				break
 			}
 			return prev

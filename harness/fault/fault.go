@@ -55,9 +55,10 @@ type Fault struct {
 	Seen bool
 	// Inside says where in a streamed answer it may strike.
 	Inside Inside
-	// Waits is how long the longest wait of the fault is with these parameters; nil
+	// Waits is how long the longest wait of the fault is with these parameters, at a
+	// tool with this timeout (0: none), which ends what it can; nil
 	// for none. Where the clock is real, more than its cap is not waited for.
-	Waits func(Params) time.Duration
+	Waits func(p Params, timeout time.Duration) time.Duration
 	// FoundBy is the rule of the contract that has to report the fault: no agent
 	// can prevent it, and to find it is what is asked for. "" for none.
 	FoundBy string

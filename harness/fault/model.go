@@ -57,6 +57,20 @@ func (i *Injector) done(c *modelCall) {
 	}
 }
 
+// robbed is the answer that an attempt of the call was robbed of; nil for none.
+func (i *Injector) robbed(c *modelCall) *held {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return c.held
+}
+
+// keep leaves an answer to the next attempt of the call.
+func (i *Injector) keep(c *modelCall, h *held) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c.held = h
+}
+
 func (i *Injector) roundTrip(next http.RoundTripper, req *http.Request) (*http.Response, error) {
 	text, err := body.Read(req)
 	if err != nil {
@@ -135,7 +149,7 @@ func (i *Injector) prepare(s *strike, a *armed) error {
 		s.held, s.repeats = h, true
 		return clock.Sleep(s.ctx, h.took)
 	}
-	if a.fault.fits == nil && a.fault.Inside != OnlyInside {
+	if s.misfit = i.tooLong(a, 0); s.misfit != "" || a.fault.fits == nil && a.fault.Inside != OnlyInside {
 		return nil
 	}
 	p, err := s.place()
@@ -183,7 +197,7 @@ func (i *Injector) isDue(a *armed, at Address) bool {
 
 // pass lets the answer through, read whole only where somebody has to know it.
 func (i *Injector) pass(s *strike) (*http.Response, error) {
-	if s.held == nil && s.call.held == nil && !i.mustKnow() {
+	if s.held == nil && i.robbed(s.call) == nil && !i.mustKnow() {
 		return s.next.RoundTrip(s.req)
 	}
 	h, err := s.answer()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -117,16 +118,31 @@ func TestTimeoutInABubble(t *testing.T) {
 	}
 }
 
-// On a real clock a wait ends at the cap.
-func TestWaitsAreCappedOnARealClock(t *testing.T) {
-	inj, err := fault.New([]fault.Spec{{Name: "model.timeout"}}, fault.Options{Clock: clock.ModeReal, RealWaitCap: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{client: inj.Model(roundTripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("asked") }))}
-	_, _, err = r.post(t, clock.Wall(t.Context()))
-	if failure.Of(failure.Classify(err)) != failure.Timeout {
-		t.Errorf("got %v, want a timeout", err)
+// On a real clock a fault that would have to wait longer than is waited for does
+// not strike, and says so; one that waits less does.
+func TestOnARealClock(t *testing.T) {
+	for _, tc := range []struct {
+		why  string
+		spec fault.Spec
+		want string // why it did not strike
+	}{
+		{"for ever", fault.Spec{Name: "model.timeout"}, "not applicable: real clock: it waits 15m0s, and at most 10ms are waited for"},
+		{"an hour", fault.Spec{Name: "model.timeout", Params: fault.Params{Delay: time.Hour}}, "not applicable: real clock: it waits 1h0m0s"},
+		{"a millisecond", fault.Spec{Name: "model.timeout", Params: fault.Params{Delay: time.Millisecond}}, ""},
+		{"no wait at all", fault.Spec{Name: "model.reset"}, ""},
+	} {
+		inj, err := fault.New([]fault.Spec{tc.spec}, fault.Options{Clock: clock.ModeReal, RealWaitCap: 10 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rig{client: inj.Model(roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
+		}))}
+		_, _, _ = r.post(t, clock.Wall(t.Context()))
+		f := inj.Fired()[0]
+		if tc.want == "" && f.Times != 1 || tc.want != "" && (f.Times != 0 || !strings.Contains(f.Why, tc.want)) {
+			t.Errorf("%s: struck %d times, %q, want %q", tc.why, f.Times, f.Why, tc.want)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (i *Injector) continueGuess(s *strike) error {
 	then, found := splice(q, turns)
 	switch {
 	case then != nil:
-		s.call.held = then
+		i.keep(s.call, then)
 		return nil
 	case !found:
 		return nil

@@ -105,7 +105,7 @@ func (s *strike) answer() (*held, error) {
 	if s.held != nil {
 		return s.held, nil
 	}
-	if h := s.call.held; h != nil {
+	if h := s.injector.robbed(s.call); h != nil {
 		s.held = h
 		return h, clock.Sleep(s.ctx, h.took)
 	}
@@ -132,7 +132,8 @@ func (s *strike) rob() (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.damaged, s.call.held = true, h
+	s.damaged = true
+	s.injector.keep(s.call, h)
 	return h, nil
 }
 

@@ -55,6 +55,10 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 			continue
 		}
 		s.armed = a
+		if why := i.tooLong(a, spec.Decl.Timeout); why != "" {
+			i.misfit(a, at, why)
+			continue
+		}
 		p := Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Siblings: i.siblings(c.ID)}
 		if a.fault.answered || a.fault.rework != nil {
 			res, err := s.work(ctx)

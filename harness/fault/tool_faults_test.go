@@ -276,18 +276,35 @@ func TestAFaultDoesNotOutliveTheRun(t *testing.T) {
 	}
 }
 
-// Where the clock is real, no wait is longer than its cap.
-func TestRealWaitsAreCapped(t *testing.T) {
-	ctx := clock.Virtual(t.Context()) // stands for the wall, so that nothing waits
-	inj, err := fault.New([]fault.Spec{{Name: "tool.slow"}}, fault.Options{Clock: clock.ModeReal, RealWaitCap: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exec := inj.Tool(&tool.Spec{Decl: tool.Decl{Name: "t"}, Exec: tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
-		return tool.Result{}, nil
-	})})
-	if _, err := exec.Execute(ctx, tool.Call{Tool: "t", Ordinal: 1, Attempt: 1}); err != nil || clock.Now(ctx) != 2*time.Second {
-		t.Errorf("%v after %v, want 2s", err, clock.Now(ctx))
+// Where the clock is real, a fault that would have to wait longer than is waited
+// for does not strike; a tool's timeout may end the wait before.
+func TestToolFaultsOnARealClock(t *testing.T) {
+	for _, tc := range []struct {
+		why, fault string
+		delay      time.Duration
+		timeout    time.Duration
+		waits      time.Duration // 0: it does not strike
+	}{
+		{"half a minute", "tool.slow", 0, 0, 0},
+		{"twice the tool's timeout", "tool.slow", 0, time.Second, 2 * time.Second},
+		{"a second", "tool.slow", time.Second, 0, time.Second},
+		{"a minute", "tool.timeout_before", 0, 0, 0},
+		{"a minute, or the tool's timeout", "tool.timeout_before", 0, time.Second, time.Minute},
+		{"the tool's timeout", "tool.late_result", 0, 3 * time.Second, 0},
+	} {
+		ctx := clock.Virtual(t.Context()) // stands for the wall, so that nothing waits
+		inj, err := fault.New([]fault.Spec{{Name: tc.fault, Params: fault.Params{Delay: tc.delay}}}, fault.Options{Clock: clock.ModeReal, RealWaitCap: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec := inj.Tool(&tool.Spec{Decl: tool.Decl{Name: "t", Timeout: tc.timeout}, Exec: tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{}, nil
+		})})
+		_, _ = exec.Execute(ctx, tool.Call{Tool: "t", Ordinal: 1, Attempt: 1})
+		f := inj.Fired()[0]
+		if struck := f.Times == 1; struck != (tc.waits > 0) || min(tc.waits, 2*time.Second) != clock.Now(ctx) {
+			t.Errorf("%s: %s struck %d times after %v: %s", tc.why, tc.fault, f.Times, clock.Now(ctx), f.Why)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ var lateResult = Fault{
 	Right:   "dropped and logged; attempt unknown",
 	Retried: true,
 	Seen:    true,
-	Waits:   func(Params) time.Duration { return aMinute },
+	Waits:   func(_ Params, timeout time.Duration) time.Duration { return timeout },
 	declared: func(d *tool.Decl) string {
 		if d.Timeout <= 0 {
 			return "the tool has no timeout to be late for"

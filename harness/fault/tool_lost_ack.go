@@ -19,7 +19,9 @@ var lostAck = Fault{
 	Takes:   []Param{{"delay", "a minute, or until the tool's timeout"}},
 	Retried: true,
 	Seen:    true,
-	Waits:   func(p Params) time.Duration { return orDefault(p.Delay, aMinute) },
+	Waits: func(p Params, timeout time.Duration) time.Duration {
+		return endedBy(timeout, orDefault(p.Delay, aMinute))
+	},
 	tool: func(ctx context.Context, s *toolStrike) (tool.Result, error) {
 		if _, err := s.work(ctx); err != nil {
 			return tool.Result{}, err

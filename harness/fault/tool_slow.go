@@ -19,14 +19,13 @@ var slow = Fault{
 	Takes:   []Param{{"delay", "twice the tool's timeout, 30 s without one"}},
 	Retried: true,
 	Seen:    true,
-	Waits:   func(p Params) time.Duration { return orDefault(p.Delay, slowWithoutTimeout) },
+	Waits:   lateness,
 	tool: func(ctx context.Context, s *toolStrike) (tool.Result, error) {
 		res, err := s.work(ctx)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		late := orDefault(2*s.spec.Decl.Timeout, slowWithoutTimeout)
-		if err := s.injector.wait(ctx, orDefault(s.params().Delay, late)); err != nil {
+		if err := s.injector.wait(ctx, lateness(s.params(), s.spec.Decl.Timeout)); err != nil {
 			return tool.Result{}, err
 		}
 		return res, nil
@@ -34,3 +33,8 @@ var slow = Fault{
 }
 
 const slowWithoutTimeout = 30 * time.Second
+
+// lateness is by how much the answer comes late.
+func lateness(p Params, timeout time.Duration) time.Duration {
+	return orDefault(p.Delay, orDefault(2*timeout, slowWithoutTimeout))
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -13,6 +14,36 @@ import (
 const aMinute = time.Minute
 
 func orDefault(d, otherwise time.Duration) time.Duration { return cmp.Or(d, otherwise) }
+
+// endedBy is how long a wait of d lasts where a timeout, if there is one, ends it.
+func endedBy(timeout, d time.Duration) time.Duration {
+	if timeout > 0 {
+		return min(timeout, d)
+	}
+	return d
+}
+
+// tooLong says that a fault would have to wait longer than a real clock allows; ""
+// when it would not.
+func (i *Injector) tooLong(a *armed, timeout time.Duration) string {
+	if i.opts.Clock != clock.ModeReal {
+		return ""
+	}
+	return a.fault.TooLong(a.Params, timeout, i.opts.RealWaitCap)
+}
+
+// TooLong says why the fault is not applicable on a real clock that is waited for
+// at most: the wait with these parameters, at a tool with this timeout; "" when it
+// is.
+func (f *Fault) TooLong(p Params, timeout, most time.Duration) string {
+	if f.Waits == nil {
+		return ""
+	}
+	if d := f.Waits(p, timeout); d > most {
+		return fmt.Sprintf("not applicable: real clock: it waits %v, and at most %v are waited for", d, most)
+	}
+	return ""
+}
 
 // silence gives no answer: it waits for the caller's deadline, and when there is
 // none before the delay, the tool's own client gives up.

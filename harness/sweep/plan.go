@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
+	"time"
 
+	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
@@ -104,6 +105,11 @@ func (s *sweep) at(row, column int, f *fault.Fault, p *fault.Place) []*job {
 			spec.At.Event = n
 			add(spec)
 		}
+		for _, times := range s.times(f, p)[1:] { // the others are of the whole answer's attempts, or of its middle's
+			spec := base
+			spec.At.Event, spec.Times = (p.Events+1)/2, times
+			add(spec)
+		}
 	}
 	return out
 }
@@ -115,8 +121,12 @@ func (s *sweep) misfit(f *fault.Fault, p *fault.Place, spec *fault.Spec) string 
 	if f.FoundBy != "" && p.Side == fault.SideModel && !s.leadsToEffect(p) {
 		return "the calls of this answer have no effect that could be missed"
 	}
-	if f.Waits != nil && s.base.Clock == clock.ModeReal && f.Waits(spec.Params) > s.Run.RealWaitCap {
-		return fmt.Sprintf("real clock: it waits %v, at most %v are waited for", f.Waits(spec.Params), s.Run.RealWaitCap)
+	if s.base.Clock == clock.ModeReal {
+		var timeout time.Duration
+		if p.Side == fault.SideTool {
+			timeout = p.Spec.Decl.Timeout
+		}
+		return f.TooLong(spec.Params, timeout, cmp.Or(s.Run.RealWaitCap, harness.DefaultRealWaitCap))
 	}
 	return ""
 }
@@ -164,14 +174,14 @@ func (s *sweep) events(p *fault.Place) []int {
 func (s *sweep) pairs(singles []*job) []*job {
 	out := []*job{}
 	for i, a := range singles {
-		if a.specs[0].Times != 0 {
+		if !pairable(a) {
 			continue
 		}
 		for _, b := range singles[i+1:] {
-			if b.specs[0].Times != 0 {
+			if !pairable(b) {
 				continue
 			}
-			if specs := together(a.specs[0], b.specs[0]); specs != nil {
+			for _, specs := range s.together(a, b) {
 				out = append(out, &job{row: a.row, column: a.column, specs: specs})
 			}
 		}
@@ -179,23 +189,42 @@ func (s *sweep) pairs(singles []*job) []*job {
 	return out
 }
 
-// together places two faults of one run; nil where they exclude each other. At
-// one and the same call the second strikes the attempt that the first causes.
-func together(a, b fault.Spec) []fault.Spec {
-	if a.At.Tool != b.At.Tool || a.At.Call != b.At.Call || side(a) != side(b) {
-		return []fault.Spec{a, b}
-	}
-	f, ok := fault.Lookup(a.Name)
-	if !ok || !f.Retried || a.Name == b.Name {
-		return nil
-	}
-	b.At.Attempt = 2
-	return []fault.Spec{a, b}
+// pairable tells whether a run under one fault is a half of pairs: it strikes
+// once, and is about the agent, not about whether a rule sees what nobody can
+// prevent.
+func pairable(j *job) bool {
+	f, ok := fault.Lookup(j.specs[0].Name)
+	return ok && j.specs[0].Times == 0 && f.FoundBy == ""
 }
 
-func side(s fault.Spec) string {
-	name, _, _ := strings.Cut(s.Name, ".")
-	return name
+// together places two faults of one run; none where they exclude each other. At
+// one and the same call one strikes the attempt that the other causes.
+func (s *sweep) together(a, b *job) [][]fault.Spec {
+	x, y := a.specs[0], b.specs[0]
+	if a.column != b.column {
+		return [][]fault.Spec{{x, y}}
+	}
+	var out [][]fault.Spec
+	again := func(first, second fault.Spec) {
+		if s.causesRetry(first, a.column) {
+			second.At.Attempt = 2
+			out = append(out, []fault.Spec{first, second})
+		}
+	}
+	if x.Name != y.Name {
+		again(x, y)
+		again(y, x)
+	}
+	return out
+}
+
+// causesRetry tells whether a loop may try again at the place after the fault.
+func (s *sweep) causesRetry(spec fault.Spec, column int) bool {
+	f, ok := fault.Lookup(spec.Name)
+	if !ok || column >= len(s.base.Places) {
+		return false
+	}
+	return len(s.times(f, &s.base.Places[column])) > 1
 }
 
 // limit refuses a sweep that is larger than anybody asked for, or draws as many

@@ -141,7 +141,11 @@ func (p *Params) commandLine(specs []fault.Spec) string {
 		words = append(words, "--model", p.Run.Model)
 	}
 	for i := range specs {
-		words = append(words, "--fault", specs[i].String())
+		text := specs[i].String()
+		if sc.Variant(text) != nil {
+			text += "@times=1" // else it would be the run that the scenario declares
+		}
+		words = append(words, "--fault", text)
 	}
 	if p.Seed != max(sc.Seed, 1) {
 		words = append(words, "--seed", strconv.FormatUint(p.Seed, 10))
