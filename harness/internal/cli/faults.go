@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,21 +20,22 @@ func faultsCommand(sys IO) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "faults [NAME…]", Short: "List the faults that can be injected, or explain some",
 		Long: `faults lists the catalogue: what can go wrong around an agent and be injected at an
-exact place. With a name it explains the fault: what breaks in real life, what a
-right loop does, which parameters it takes, and how a scenario and the command
-line spell it.`,
+exact place; with a pattern such as 'tool.*' a part of it. With a name it explains
+the fault: what breaks in real life, what a right loop does, which parameters it
+takes, and how a scenario and the command line spell it.`,
 		Example: `  retake faults
+  retake faults 'tool.*'
   retake faults tool.lost_ack
   retake faults --json | jq -r .name`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			faults, err := lookUp(args)
+			faults, err := fault.Select(args...)
 			if err != nil {
 				return err
 			}
 			switch {
 			case asJSON:
 				return faultsJSON(sys.Stdout, faults)
-			case len(args) == 0:
+			case len(args) == 0 || slices.ContainsFunc(args, fault.IsPattern):
 				return faultTable(sys.Stdout, faults)
 			}
 			for i, f := range faults {
@@ -47,22 +49,6 @@ line spell it.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line for each fault")
 	return cmd
-}
-
-// lookUp finds the named faults; without a name all.
-func lookUp(names []string) ([]*fault.Fault, error) {
-	if len(names) == 0 {
-		return fault.Catalogue(), nil
-	}
-	out := make([]*fault.Fault, len(names))
-	for i, name := range names {
-		f, ok := fault.Lookup(name)
-		if !ok {
-			return nil, failure.Errorf(failure.ScenarioInvalid, "%s", fault.Unknown(name))
-		}
-		out[i] = f
-	}
-	return out, nil
 }
 
 func faultTable(out io.Writer, faults []*fault.Fault) error {

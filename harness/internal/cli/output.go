@@ -50,3 +50,17 @@ func (c *atLeastOne) Set(s string) error {
 	*c = atLeastOne(n)
 	return nil
 }
+
+// seed is a flag's value of 0 or more; 0 is none of its own.
+type seed uint64
+
+func (v *seed) String() string { return strconv.FormatUint(uint64(*v), 10) }
+func (v *seed) Type() string   { return "number" }
+func (v *seed) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return errors.New("must be a whole number from 1 to 18446744073709551615 (0: the scenario's)")
+	}
+	*v = seed(n)
+	return nil
+}

@@ -20,7 +20,7 @@ type runFlags struct {
 	models   []string
 	labels   []string
 	faults   []string
-	seed     uint64
+	seed     seed
 	accept   bool
 	parallel atLeastOne
 	failFast bool
@@ -54,7 +54,7 @@ report.json (for programs), report.md, junit.xml and transcripts/.`,
 	flags.StringSliceVarP(&f.models, "model", "m", nil, "only these model versions")
 	flags.StringSliceVarP(&f.labels, "label", "l", nil, "only scenarios with one of these labels")
 	flags.StringArrayVarP(&f.faults, "fault", "f", nil, "only under this fault: the id of a scenario's run, or NAME@key=value,… (several at once: give it again; see: retake faults)")
-	flags.Uint64Var(&f.seed, "seed", 0, "what the chance of faults is drawn from (default: the scenario's seed)")
+	flags.Var(&f.seed, "seed", "what the chance of faults is drawn from (default: the scenario's seed)")
 	flags.BoolVar(&f.accept, "accept", false, "take the transcripts as the golden ones (also RETAKE_UPDATE=1 or GOLDIE_UPDATE=1)")
 	flags.VarP(&f.parallel, "parallel", "p", "how many scenarios at once, at most four for each processor")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first scenario that does not pass")
@@ -94,7 +94,7 @@ func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
 		return report.Discarding(), nil
 	}
 	return report.New(report.Options{
-		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Seed: f.seed, Parallel: int(f.parallel),
+		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Seed: uint64(f.seed), Parallel: int(f.parallel),
 		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(),
 	})
 }
@@ -111,7 +111,7 @@ type reporter interface {
 // same.
 func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
 	o := suite.Options{
-		RunID: id, Models: f.models, Labels: f.labels, Faults: f.faults, Seed: f.seed, Parallel: int(f.parallel), FailFast: f.failFast,
+		RunID: id, Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), Parallel: int(f.parallel), FailFast: f.failFast,
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
 	worst, unwritten, err := runEach(sys, s, names, o, out, w)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/transcript"
 )
@@ -43,7 +44,38 @@ func (p *runPrinter) result(r *harness.Result) {
 	for _, w := range r.Warnings {
 		_, _ = fmt.Fprintf(p.sys.Stdout, "      warning: %s\n", transcript.AppendSafe(nil, w, 15))
 	}
+	if r.Verdict != harness.Pass {
+		p.struck(r)
+	}
 	p.explain(r)
+}
+
+// struck says of each fault what came of it.
+func (p *runPrinter) struck(r *harness.Result) {
+	for i := range r.Faults {
+		_, _ = fmt.Fprintf(p.sys.Stdout, "      fault %s\n", transcript.AppendSafe(nil, cameOf(&r.Faults[i]), 12))
+	}
+}
+
+// cameOf is what came of a fault, in a line.
+func cameOf(f *fault.Fired) string {
+	where := f.At.String()
+	switch entry, ok := fault.Lookup(f.Spec.Name); {
+	case ok && entry.Side() == fault.SideHost:
+		where = "the run as a whole"
+	case ok && entry.Side() == fault.SideModel:
+		where = "model " + where
+	}
+	switch {
+	case f.Times > 1:
+		return fmt.Sprintf("%s struck %d times, first %s", f.Spec, f.Times, where)
+	case f.Times == 1:
+		return fmt.Sprintf("%s struck %s", f.Spec, where)
+	case f.Why != "":
+		return fmt.Sprintf("%s did not strike: %s", f.Spec, f.Why)
+	default:
+		return fmt.Sprintf("%s did not strike: the run never came to its place", f.Spec)
+	}
 }
 
 // explain prints what did not hold, once: a mistake in a shared file is every

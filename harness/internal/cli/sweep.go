@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/sweep"
@@ -19,8 +21,8 @@ type sweepFlags struct {
 	models, labels, faults      []string
 	pairs, everyEvent, noReport bool
 	json, markdown              bool
-	seed                        uint64
-	max                         int
+	seed                        seed
+	max                         atLeastOne
 	parallel                    atLeastOne
 }
 
@@ -33,7 +35,8 @@ func sweepCommand(sys IO, p *project) *cobra.Command {
 strike (each model call with the events of its stream, each tool call), and then
 runs it once for every fault of the catalogue at every place. Each run is judged by
 the contract (W1 to W16) and by the effects. The result is a matrix, and for each
-breach the command that repeats it.
+breach the command that repeats it. --fault takes names and patterns; one place is
+for: retake run SCENARIO --fault NAME@call=2
 
 A sweep of more than 50,000 runs says its number and needs --max. The matrix is
 also written to reports/sweep/SCENARIO/MODEL.json and .md.
@@ -52,8 +55,8 @@ faults, 2 bad usage or scenario, 130 interrupted, after what was run is told`,
 	flags.StringSliceVarP(&f.faults, "fault", "f", nil, "only these faults: names, or patterns such as model.*")
 	flags.BoolVar(&f.pairs, "pairs", false, "run under every two faults as well")
 	flags.BoolVar(&f.everyEvent, "every-event", false, "strike every event of a stream, not only the first, middle and last and each block's boundary")
-	flags.Uint64Var(&f.seed, "seed", 0, "what chance, and what --max leaves out, is drawn from (default: the scenario's seed)")
-	flags.IntVar(&f.max, "max", 0, "the most runs of one scenario; of more, as many are drawn by the seed")
+	flags.Var(&f.seed, "seed", "what chance, and what --max leaves out, is drawn from (default: the scenario's seed)")
+	flags.Var(&f.max, "max", "the most runs of one scenario; of more, as many are drawn by the seed")
 	flags.VarP(&f.parallel, "parallel", "p", "how many runs at once")
 	flags.BoolVar(&f.json, "json", false, "print JSON, a document a line, instead of the matrix")
 	flags.BoolVar(&f.markdown, "markdown", false, "print Markdown instead of the matrix")
@@ -63,11 +66,11 @@ faults, 2 bad usage or scenario, 130 interrupted, after what was run is told`,
 }
 
 func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
-	if f.max < 0 {
-		return failure.Errorf(failure.ScenarioInvalid, "--max %d: say how many runs to make, at least 1", f.max)
-	}
 	s, err := openSuite(sys, p)
 	if err != nil {
+		return err
+	}
+	if err := sweepable(f.faults); err != nil {
 		return err
 	}
 	names, err := s.Select(args)
@@ -75,13 +78,12 @@ func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
 		return err
 	}
 	v := &sweeper{sys: sys, suite: s, flags: f, progress: newProgress(sys)}
+	if err := v.writable(); err != nil {
+		return err
+	}
 	worst := exitPass
 	for _, name := range names {
-		code, err := v.scenario(name)
-		if err != nil {
-			return err
-		}
-		if worst = worse(worst, code); worst == exitInterrupted {
+		if worst = worse(worst, v.scenario(name)); worst == exitInterrupted {
 			break
 		}
 	}
@@ -94,7 +96,20 @@ func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
 	return nil
 }
 
-// sweeper sweeps one scenario after the other.
+// sweepable refuses words that select no fault, before anything is run.
+func sweepable(faults []string) error {
+	for _, word := range faults {
+		if name, _, at := strings.Cut(word, "@"); at {
+			return failure.Errorf(failure.ScenarioInvalid,
+				"--fault %s@…: a sweep strikes everywhere, and takes names and patterns: --fault %s; a place is for one run: retake run SCENARIO --fault %s@…", name, name, name)
+		}
+	}
+	_, err := fault.Select(faults...)
+	return err
+}
+
+// sweeper sweeps one scenario after the other. What goes wrong with one is told at
+// its place, and keeps no other from being swept.
 type sweeper struct {
 	sys      IO
 	suite    *suite.Suite
@@ -115,50 +130,46 @@ func (v *sweeper) nothing(names []string) error {
 	return nil
 }
 
-// scenario sweeps one scenario with each of its models. Its error ends the verb.
-func (v *sweeper) scenario(name string) (worst int, err error) {
+// scenario sweeps one scenario with each of its models.
+func (v *sweeper) scenario(name string) (worst int) {
 	sc, err := v.suite.Load(name)
 	if err != nil {
-		return exitInvalid, err
+		v.swept++
+		return complain(v.sys, err, exitOf(err))
 	}
 	for _, model := range suite.ModelsOf(sc, v.flags.models, v.flags.labels) {
+		v.swept++
 		hp, err := v.suite.Params(sc, model, suite.Options{})
 		if err != nil {
-			return exitInvalid, err
+			worst = worse(worst, complain(v.sys, err, exitOf(err)))
+			continue
 		}
-		v.swept++
-		code, err := v.one(hp)
-		if err != nil {
-			return exitBroken, err
+		if worst = worse(worst, v.one(hp)); worst == exitInterrupted {
+			break
 		}
-		worst = worse(worst, code)
 	}
-	return worst, nil
+	return worst
 }
 
-func (v *sweeper) one(hp harness.Params) (int, error) {
+func (v *sweeper) one(hp harness.Params) int {
 	f := v.flags
 	r, err := sweep.Run(v.sys.Context, sweep.Params{
-		Run: hp, Only: f.faults, Pairs: f.pairs, EveryEvent: f.everyEvent, Seed: f.seed, Max: f.max, Parallel: int(f.parallel),
+		Run: hp, Only: f.faults, Pairs: f.pairs, EveryEvent: f.everyEvent, Seed: uint64(f.seed), Max: int(f.max), Parallel: int(f.parallel),
 		Progress: v.progress.show,
 	})
 	v.progress.clear()
-	if bad := new(sweep.NotPassedError); errors.As(err, &bad) {
-		return complain(v.sys, err, exitOfVerdict(bad.Result)), nil
+	code := exitPass
+	if r != nil {
+		if len(r.Breached()) > 0 {
+			code = exitFail
+		}
+		untold := v.tell(r)
+		code = worse(code, complain(v.sys, untold, exitOf(untold)))
 	}
-	if r == nil {
-		return exitPass, err
+	if bad, ok := errors.AsType[*sweep.NotPassedError](err); ok {
+		return worse(code, complain(v.sys, err, exitOfVerdict(bad.Result)))
 	}
-	if err := v.tell(r); err != nil {
-		return exitBroken, err
-	}
-	switch {
-	case err != nil:
-		return complain(v.sys, err, exitOf(err)), nil
-	case len(r.Breached()) > 0:
-		return exitFail, nil
-	}
-	return exitPass, nil
+	return worse(code, complain(v.sys, err, exitOf(err)))
 }
 
 // tell prints the report and writes its files.
@@ -183,12 +194,30 @@ func (v *sweeper) tell(r *sweep.Report) error {
 	return v.write(r)
 }
 
+func (v *sweeper) dir() string { return filepath.Join(v.suite.Dirs.Reports, "sweep") }
+
+// writable finds out before a long sweep that its reports cannot be written.
+func (v *sweeper) writable() error {
+	if v.flags.noReport {
+		return nil
+	}
+	err := os.MkdirAll(v.dir(), 0o755)
+	if err == nil {
+		err = file.Replace(filepath.Join(v.dir(), ".writable"), nil)
+	}
+	if err != nil {
+		return unwritten(v.dir(), err)
+	}
+	_ = os.Remove(filepath.Join(v.dir(), ".writable"))
+	return nil
+}
+
 func (v *sweeper) write(r *sweep.Report) error {
 	text, err := r.JSON()
 	if err != nil {
 		return failure.Errorf(failure.Internal, "the sweep's report: %w", err)
 	}
-	base := filepath.Join(v.suite.Dirs.Reports, "sweep", filepath.FromSlash(r.Scenario), harness.FileName(r.Model))
+	base := filepath.Join(v.dir(), filepath.FromSlash(r.Scenario), harness.FileName(r.Model))
 	err = os.MkdirAll(filepath.Dir(base), 0o755)
 	secrets := v.suite.Config.Hidden()
 	if err == nil {
@@ -198,7 +227,11 @@ func (v *sweeper) write(r *sweep.Report) error {
 		err = file.Replace(base+".md", secrets.Bytes(r.AppendMarkdown(nil)))
 	}
 	if err != nil {
-		return failure.Errorf(failure.World, "%s: the sweep's report cannot be written: %w; name a writable folder with --reports DIR, or write none with --no-report", base, err)
+		return unwritten(base, err)
 	}
 	return nil
+}
+
+func unwritten(where string, err error) error {
+	return failure.Errorf(failure.World, "%s: the sweep's report cannot be written: %w; name a writable folder with --reports DIR, or write none with --no-report", where, err)
 }

@@ -73,6 +73,18 @@ func specsOf(words []string) ([]fault.Spec, error) {
 	return out, nil
 }
 
+// spelled names a run that could not be made by what was asked for, in the spelling
+// of reports.
+func spelled(words []string) string {
+	out := slices.Clone(words)
+	for i, word := range words {
+		if spec, err := fault.ParseSpec(word); err == nil {
+			out[i] = spec.String()
+		}
+	}
+	return strings.Join(out, " ")
+}
+
 // checkFaults refuses a word that names neither a fault nor a run of one of the
 // scenarios loaded so far. The lock is held.
 func (s *Suite) checkFaults(words []string) error {
@@ -98,7 +110,7 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 		all, err := courses(sc, o.Faults)
 		if err != nil {
 			r := harness.NotBuilt(name, model, err)
-			r.Variant = strings.Join(o.Faults, " ")
+			r.Variant = spelled(o.Faults)
 			out = append(out, r)
 			continue
 		}
