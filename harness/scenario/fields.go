@@ -236,7 +236,7 @@ var expectation = yamlwalk.Object[expect]{
 		yamlwalk.F("golden", "Compares the transcript with the golden file; default true, under faults false.", yamlwalk.Optional(yamlwalk.Bool()), func(e *expect) **bool { return &e.golden }),
 		yamlwalk.F("attempts", "HTTP attempts at the model: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.attempts }),
 		yamlwalk.F("told", "A text that a tool result shown to the model contains, or a list of them.", yamlwalk.OneOrMore(yamlwalk.WrittenSomething("every result has that")), func(e *expect) *[]string { return &e.told }),
-		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6].", yamlwalk.List(yamlwalk.Name("a rule", ruleNames(), unknownRule)), func(e *expect) *[]string { return &e.breaches }),
+		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6]. W10, a fault that never strikes, always fails.", yamlwalk.List(yamlwalk.Name("a rule", ruleNames(), unknownRule)), func(e *expect) *[]string { return &e.breaches }),
 	},
 }
 
