@@ -127,7 +127,7 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 	if totals.Scenarios == 0 {
 		w.Discard()
 		return cmp.Or(misnamed, failure.Errorf(failure.ScenarioInvalid,
-			"no scenario has all that is asked for: the model %q, the label %q, the fault %q", f.models, f.labels, f.faults))
+			"no scenario has all that is asked for: the model %q, the label %q, the fault %q", f.models, f.labels, suite.Spelled(f.faults)))
 	}
 	dir, err := w.Close(interrupted)
 	worst = worse(worst, complain(sys, cmp.Or(unwritten, err), exitBroken))

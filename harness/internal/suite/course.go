@@ -73,16 +73,16 @@ func specsOf(words []string) ([]fault.Spec, error) {
 	return out, nil
 }
 
-// spelled names a run that could not be made by what was asked for, in the spelling
-// of reports.
-func spelled(words []string) string {
+// Spelled are the faults that were asked for in the spelling of reports, in which
+// secrets are recognised; what is no fault's spelling stays.
+func Spelled(words []string) []string {
 	out := slices.Clone(words)
 	for i, word := range words {
 		if spec, err := fault.ParseSpec(word); err == nil {
 			out[i] = spec.String()
 		}
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // checkFaults refuses a word that names neither a fault nor a run of one of the
@@ -110,7 +110,7 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 		all, err := courses(sc, o.Faults)
 		if err != nil {
 			r := harness.NotBuilt(name, model, err)
-			r.Variant = spelled(o.Faults)
+			r.Variant = strings.Join(Spelled(o.Faults), " ")
 			out = append(out, r)
 			continue
 		}
