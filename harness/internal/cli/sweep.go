@@ -41,8 +41,10 @@ for: retake run SCENARIO --fault NAME@call=2
 A sweep of more than 50,000 runs says its number and needs --max. The matrix is
 also written to reports/sweep/SCENARIO/MODEL.json and .md.
 
-exit codes: 0 nothing breached, 1 a breach, or a scenario that fails without
-faults, 2 bad usage or scenario, 130 interrupted, after what was run is told`,
+A scenario that cannot be swept keeps no other from it; the worst exit code counts:
+0 nothing breached, 1 a breach, or a scenario that fails without faults, 2 bad usage
+or scenario, 3 a report that cannot be written, 130 interrupted, after what was run
+is told`,
 		Example: `  retake sweep travel/umbrella
   retake sweep checkout --fault 'tool.*'     some faults only; see: retake faults
   retake sweep travel/umbrella --pairs       every two faults, too
