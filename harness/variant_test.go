@@ -2,10 +2,13 @@ package harness_test
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/failure"
@@ -91,6 +94,45 @@ func TestADivergence(t *testing.T) {
 		}
 		if r.Outcome.Class != failure.Diverged || !strings.Contains(string(r.Transcript), "fault     tool.unavailable get_weather call 1 attempt 1") {
 			t.Errorf("%s: outcome %q\n%s", tc.why, r.Outcome.Class, r.Transcript)
+		}
+	}
+}
+
+// A breach stays a breach where the recording ends.
+func TestABreachInADivergence(t *testing.T) {
+	p := newProject(t)
+	for _, only := range []bool{false, true} {
+		r := p.exec("weather", func(hp *harness.Params) {
+			hp.ContractOnly = only
+			hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "tool.panic"}}, Accept: "of no interest"}
+			asking(func(ctx context.Context, env *harness.Env) (string, error) {
+				const q = `{"model":"m-1","max_tokens":64,"tools":[{"name":"get_weather","description":"The weather of now.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}}],"messages":[{"role":"user","content":"Does it rain?"}`
+				resp, err := ask(ctx, env, q+`]}`)
+				if err != nil {
+					return "", err
+				}
+				var said struct {
+					Content []struct {
+						ID string `json:"id"`
+					} `json:"content"`
+				}
+				text, err := io.ReadAll(resp.Body)
+				if err != nil {
+					return "", err
+				}
+				if err := json.Unmarshal(text, &said); err != nil {
+					return "", err
+				}
+				call := said.Content[len(said.Content)-1]
+				if _, err := env.Tools.Call(ctx, "get_weather", call.ID, `{"city":"London"}`); err != nil {
+					return "", err
+				}
+				_, err = ask(ctx, env, q+`,{"role":"assistant","content":[{"type":"tool_use","id":"`+call.ID+`","name":"get_weather","input":{"city":"London"}}]},{"role":"user","content":"never mind"}]}`)
+				return "", err
+			})(hp)
+		})
+		if r.Verdict != harness.Fail || len(r.Breaches) == 0 || r.Breaches[0].Rule != "W1" {
+			t.Errorf("contract only %v: %s %+v", only, r.Verdict, r.Failures)
 		}
 	}
 }

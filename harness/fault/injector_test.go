@@ -6,13 +6,16 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
 )
@@ -188,5 +191,130 @@ func TestALastingFaultGoesOn(t *testing.T) {
 	}
 	if stops[0] != wire.StopDone || stops[1] != wire.StopPaused || stops[3] != wire.StopPaused || r.asked != 2 {
 		t.Errorf("stops %v after %d requests to the model", stops, r.asked)
+	}
+}
+
+// A lasting fault goes on for as many calls as it is told to.
+func TestALastingFaultEnds(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.pause", At: fault.Address{Call: 2}, Times: 2}}, said("one"), said("two"), said("three"))
+	ctx := virtual(t)
+	var stops []wire.Stop
+	for _, text := range []string{"a", "b", "c", "d"} {
+		stops = append(stops, r.ask(t, ctx, text).answer.Stop)
+	}
+	if want := []wire.Stop{wire.StopDone, wire.StopPaused, wire.StopPaused, wire.StopDone}; !slices.Equal(stops, want) {
+		t.Errorf("stops %v, want %v", stops, want)
+	}
+}
+
+// Without an address a tool's fault stays with the call that it struck first.
+func TestAToolFaultStaysWithItsCall(t *testing.T) {
+	inj, err := fault.New([]fault.Spec{{Name: "tool.unavailable", Times: fault.Every}}, fault.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	struck := func(name string, ordinal, attempt int) bool {
+		exec := inj.Tool(&tool.Spec{Decl: tool.Decl{Name: name}, Exec: tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Content: "fine"}, nil
+		})})
+		res, err := exec.Execute(virtual(t), tool.Call{Tool: name, Ordinal: ordinal, Attempt: attempt})
+		return err == nil && res.Err != nil
+	}
+	for _, tc := range []struct {
+		tool             string
+		ordinal, attempt int
+		want             bool
+	}{{"a", 1, 1, true}, {"b", 2, 1, false}, {"a", 1, 2, true}, {"a", 3, 1, false}} {
+		if got := struck(tc.tool, tc.ordinal, tc.attempt); got != tc.want {
+			t.Errorf("call %d of %s, attempt %d: struck is %v", tc.ordinal, tc.tool, tc.attempt, got)
+		}
+	}
+}
+
+// Two faults draw apart, and each seed draws anew; the same seed draws the same.
+func TestChance(t *testing.T) {
+	struck := func(seed uint64, specs ...fault.Spec) string {
+		inj, err := fault.New(specs, fault.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rig{api: wire.AnthropicMessages, inj: inj, client: inj.Model(roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
+		}))}
+		var out strings.Builder
+		for n := range 60 {
+			out.WriteString(strconv.Itoa(r.ask(t, virtual(t), strconv.Itoa(n)).status / 100))
+		}
+		return out.String()
+	}
+	half := fault.Spec{Name: "model.server_error", Chance: 0.5}
+	never := fault.Spec{Name: "model.server_error", Chance: 1e-9}
+	one, again, other := struck(1, half), struck(1, half), struck(2, half)
+	second := struck(1, never, half)
+	if one != again || one == other || one == second {
+		t.Errorf("seed 1: %s and %s; seed 2: %s; as the second fault: %s", one, again, other, second)
+	}
+	if n := strings.Count(one, "5"); n < 15 || n > 45 {
+		t.Errorf("half of 60 calls are %d", n)
+	}
+}
+
+// An answer that an attempt was robbed of takes its time at the next one, too.
+func TestARobbedAnswerTakesItsTime(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, true, []fault.Spec{{Name: "model.truncated_stream"}}, said("hello"))
+	next := r.client
+	inj, err := fault.New([]fault.Spec{{Name: "model.truncated_stream"}}, fault.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.inj, r.client = inj, inj.Model(roundTripper(func(req *http.Request) (*http.Response, error) {
+		if err := clock.Sleep(req.Context(), time.Second); err != nil {
+			return nil, err
+		}
+		return next.RoundTrip(req)
+	}))
+	ctx := virtual(t)
+	r.ask(t, ctx, "a")
+	first := clock.Now(ctx)
+	r.ask(t, ctx, "a")
+	if first != time.Second || clock.Now(ctx) != 2*time.Second {
+		t.Errorf("the first attempt ends at %v, the second at %v; want 1s and 2s", first, clock.Now(ctx))
+	}
+}
+
+// What does not fit where it is due says why, and where.
+func TestWhyNot(t *testing.T) {
+	for _, tc := range []struct {
+		why    string
+		stream bool
+		specs  []fault.Spec
+		want   string // of the last spec
+	}{
+		{"an event too far", true, []fault.Spec{{Name: "model.reset", At: fault.Address{Call: 1, Event: 99}}}, "call 1 attempt 1: the stream has"},
+		{"no stream", false, []fault.Spec{{Name: "model.truncated_stream", At: fault.Address{Call: 1}}}, "call 1 attempt 1: the answer is no stream"},
+		{"another fault is there", false, []fault.Spec{{Name: "model.reset"}, {Name: "model.overloaded", At: fault.Address{Call: 1}}}, "model.reset struck that attempt, and one strikes at a time"},
+		{"no luck", false, []fault.Spec{{Name: "model.reset", Chance: 1e-9}}, "the chance of 1e-09 never came up with the seed 1"},
+		{"a call that never comes", false, []fault.Spec{{Name: "model.reset", At: fault.Address{Call: 5}}}, ""},
+	} {
+		r := newRig(t, wire.AnthropicMessages, tc.stream, tc.specs, said("hello"))
+		r.ask(t, virtual(t), "a")
+		fired := r.inj.Fired()
+		if f := fired[len(fired)-1]; f.Times != 0 || !strings.Contains(f.Why, tc.want) || tc.want == "" && f.Why != "" {
+			t.Errorf("%s: struck %d times, %q, want %q", tc.why, f.Times, f.Why, tc.want)
+		}
+	}
+}
+
+func TestRegenerations(t *testing.T) {
+	for _, tc := range []struct {
+		times, want int
+	}{{0, 1}, {1, 1}, {3, 3}} {
+		inj, err := fault.New([]fault.Spec{{Name: "host.regenerate", Times: tc.times}, {Name: "model.reset"}}, fault.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := inj.Regenerations(); got != tc.want {
+			t.Errorf("times %d: %d, want %d", tc.times, got, tc.want)
+		}
 	}
 }

@@ -66,6 +66,22 @@ func with2(p sweep.Params, edit func(*sweep.Params)) sweep.Params {
 	return p
 }
 
+// A fault that a loop may try again after strikes once, twice, and at every attempt;
+// where it does not fit the reason is told.
+func TestAttemptsOfASweep(t *testing.T) {
+	r := sweepOf(t, sweep.Params{Run: paramsOf(t, "travel/umbrella"), Only: []string{"model.reset", "model.truncated_stream"}})
+	var got []string
+	for _, o := range r.Rows[0].Cells[0].Runs {
+		got = append(got, o.Spec)
+	}
+	if want := []string{"model.reset@call=1", "model.reset@call=1,times=2", "model.reset@call=1,times=every"}; !slices.Equal(got, want) {
+		t.Errorf("runs %q, want %q", got, want)
+	}
+	if c := r.Rows[1].Cells[0]; c.State != sweep.NotApplicable || len(c.Runs) != 1 || c.Runs[0].Why != "the answer is no stream" {
+		t.Errorf("got %+v", c)
+	}
+}
+
 // A sweep that is larger than the maximum is drawn from by the seed, and says how
 // much it left out.
 func TestMax(t *testing.T) {
