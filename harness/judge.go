@@ -38,7 +38,7 @@ func (w *world) judge() {
 	}
 	w.breaches()
 	if !w.params.ContractOnly {
-		if w.diverged() == nil && !w.shortened() {
+		if !w.shortened() {
 			w.unplayed()
 		}
 		w.leftScript()

@@ -208,6 +208,25 @@ func TestAnAgentThatChangesItsMindAtARetry(t *testing.T) {
 	wants(t, "another message", r, harness.Fail, failure.CassetteMiss, failure.PartAgent, "which the model was not shown, the agent asks for something else")
 }
 
+// An agent that swallows a miss of its own making has missed all the same.
+func TestASwallowedMissUnderAFault(t *testing.T) {
+	p := newProject(t)
+	r := p.exec("hello", func(hp *harness.Params) {
+		hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.overloaded"}}}
+		asking(func(ctx context.Context, env *harness.Env) (string, error) {
+			for _, body := range []string{hello, strings.ReplaceAll(hello, "hello", "goodbye"), hello} {
+				if resp, err := ask(ctx, env, body); err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+				}
+			}
+			return "Hello!", nil
+		})(hp)
+	})
+	if r.Verdict != harness.Fail || r.Failures[0].Class != failure.CassetteMiss {
+		t.Errorf("%s: %+v", r.Verdict, r.Failures)
+	}
+}
+
 // What cannot be: a fault while recording, a place that the recording has not, a
 // fault that never strikes.
 func TestFaultsThatCannotBe(t *testing.T) {
@@ -253,7 +272,9 @@ func TestAFaultThatWasMadeGood(t *testing.T) {
 	}
 	_, one, _ := strings.Cut(string(text), "interactions:\n")
 	p.write("cassettes/weather/tools.yaml", string(text)+strings.ReplaceAll(one, "London", "Paris"))
-	wants(t, "a spare recording", p.under(t, asItIs, "tool.unavailable"), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for")
+	for _, spec := range []string{"tool.unavailable", "tool.duplicate_delivery"} {
+		wants(t, "a spare recording, "+spec, p.under(t, asItIs, spec), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for")
+	}
 }
 
 // A script whose turn calls what the tools' cassette does not know is told as that.

@@ -57,6 +57,8 @@ func TestEachMistakeIsFound(t *testing.T) {
 		{"says something before an error", careless{textFirst: true}, "travel/umbrella", "tool.unavailable", "W3"},
 		{"tries again after a 400", careless{retriesAll: true}, "travel/umbrella", "model.client_error", "W12"},
 		{"tries again without a bound", careless{retriesAll: true, neverStops: true}, "travel/umbrella", "model.overloaded", "W12"},
+		{"tries again without a bound after a body that was cut", careless{retriesAll: true, neverStops: true}, "travel/umbrella", "model.short_body", "W12"},
+		{"and after a connection that broke in a stream", careless{retriesAll: true, neverStops: true}, "travel/umbrella-stream", "model.reset", "W12"},
 		{"does not wait as long as it is asked to", careless{impatient: true}, "travel/umbrella", "model.rate_limit", "W12"},
 		{"calls a tool again after a final error", careless{repeatsTools: true}, "travel/umbrella", "tool.not_retryable", "W12"},
 		{"calls a tool again under an id of its own", careless{freshIDs: true}, "travel/umbrella", "tool.timeout_before", "W4"},
