@@ -125,6 +125,7 @@ func TestW12Retries(t *testing.T) {
 		{why: "within the bound", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), errored(500, failure.ServerError, q), asked(done("x"), q))},
 		{why: "answers in between are other calls", terms: bound, seen: evidence(errored(529, failure.Overloaded, q), asked(done("x"), q), errored(529, failure.Overloaded, q), asked(done("x"), q), asked(done("x"), q), asked(done("x"), q))},
 		{why: "retries multiply: the SDK's by the loop's by the job's", terms: bound, seen: evidence(many...), want: []string{"W12: request 45: 45 attempts of one model call, the bound is 3"}},
+		{why: "a try after a part of an answer is a retry", terms: contract.Terms{ModelAttempts: 1}, seen: broken(), want: []string{"W12: request 2: 2 attempts of one model call, the bound is 1"}},
 		{why: "one over", terms: contract.Terms{ModelAttempts: 2}, seen: evidence(reset...), want: []string{"W12: request 3: 3 attempts of one model call, the bound is 2"}},
 		{why: "what does not pass by itself", terms: bound, seen: evidence(errored(400, failure.ClientError, q), errored(401, failure.Unauthorized, q), asked(done("x"), q)), want: []string{
 			"W12: request 2: retried after client_error (status 400), which does not pass by itself",
