@@ -135,7 +135,7 @@ func (s *sweep) report(singles, pairs []*job) *Report {
 		Schema: Schema, Scenario: s.base.Name, Model: s.base.Model, API: string(s.base.API),
 		Clock: string(s.base.Clock), Seed: s.Seed, Columns: s.columns(),
 	}
-	for _, f := range s.faults() {
+	for _, f := range s.faults {
 		r.Rows = append(r.Rows, Row{Fault: f.Name, Cells: make([]Cell, len(r.Columns))})
 	}
 	for _, j := range singles {

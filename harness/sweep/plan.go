@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
-	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -29,36 +27,10 @@ func due(jobs []*job) []*job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.out != nil })
 }
 
-// faults are the entries of the catalogue that are asked for.
-func (s *sweep) faults() []*fault.Fault {
-	return slices.DeleteFunc(slices.Clone(fault.Catalogue()), func(f *fault.Fault) bool {
-		return len(s.Only) > 0 && !slices.ContainsFunc(s.Only, func(p string) bool { return matches(p, f.Name) })
-	})
-}
-
-func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return err == nil && ok
-}
-
-// known refuses a pattern that no fault has.
-func known(only []string) error {
-	var names []string
-	for _, f := range fault.Catalogue() {
-		names = append(names, f.Name)
-	}
-	for _, p := range only {
-		if !slices.ContainsFunc(names, func(n string) bool { return matches(p, n) }) {
-			return failure.Errorf(failure.ScenarioInvalid, "no fault %q%s; see: retake faults", p, suggest.Hint(p, names))
-		}
-	}
-	return nil
-}
-
 // singles are the runs under one fault, row by row and place by place.
 func (s *sweep) singles() []*job {
 	var out []*job
-	for row, f := range s.faults() {
+	for row, f := range s.faults {
 		if f.Whole() {
 			out = append(out, s.whole(row, f))
 			continue

@@ -107,7 +107,8 @@ func Base(run harness.Params) harness.Params {
 // sweep is one at work.
 type sweep struct {
 	Params
-	base *harness.Result
+	base   *harness.Result
+	faults []*fault.Fault
 }
 
 // prepare makes the run without faults, from which the places come.
@@ -128,7 +129,8 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 	if p.Max < 0 {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "at most %d runs: say how many to make, at least 1, or 0 for all", p.Max)
 	}
-	if err := known(p.Only); err != nil {
+	faults, err := fault.Select(p.Only...)
+	if err != nil {
 		return nil, err
 	}
 	base := p.Exec(ctx, Base(p.Run))
@@ -138,5 +140,5 @@ func prepare(ctx context.Context, p Params) (*sweep, error) {
 		}
 		return nil, &NotPassedError{base}
 	}
-	return &sweep{Params: p, base: base}, nil
+	return &sweep{Params: p, base: base, faults: faults}, nil
 }

@@ -93,6 +93,19 @@ func printError(w io.Writer, err error) {
 // project holds the flags that name the folders.
 type project struct{ dirs suite.Dirs }
 
+// given are the flags that name the folders, as they were given.
+func (p *project) given() []string {
+	var out []string
+	for _, f := range []struct{ name, value string }{
+		{"-C", p.dirs.Root}, {"--scenarios", p.dirs.Scenarios}, {"--cassettes", p.dirs.Cassettes}, {"--golden", p.dirs.Golden},
+	} {
+		if f.value != "" {
+			out = append(out, f.name, f.value)
+		}
+	}
+	return out
+}
+
 func newRoot(sys IO) *cobra.Command {
 	p := &project{}
 	root := &cobra.Command{

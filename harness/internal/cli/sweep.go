@@ -79,7 +79,7 @@ func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	v := &sweeper{sys: sys, suite: s, flags: f, progress: newProgress(sys)}
+	v := &sweeper{sys: sys, suite: s, flags: f, progress: newProgress(sys), folders: p.given()}
 	if err := v.writable(); err != nil {
 		return err
 	}
@@ -117,6 +117,7 @@ type sweeper struct {
 	suite    *suite.Suite
 	flags    *sweepFlags
 	progress *progress
+	folders  []string // the flags that name the project's folders
 	swept    int
 }
 
@@ -157,13 +158,17 @@ func (v *sweeper) one(hp harness.Params) int {
 	f := v.flags
 	r, err := sweep.Run(v.sys.Context, sweep.Params{
 		Run: hp, Only: f.faults, Pairs: f.pairs, EveryEvent: f.everyEvent, Seed: uint64(f.seed), Max: int(f.max), Parallel: int(f.parallel),
-		Progress: v.progress.show,
+		Progress: v.progress.show, Flags: v.folders,
 	})
 	v.progress.clear()
 	code := exitPass
 	if r != nil {
-		if len(r.Breached()) > 0 {
+		switch {
+		case len(r.Breached()) > 0:
 			code = exitFail
+		case r.Totals.Runs == 0 && err == nil:
+			code = complain(v.sys, failure.Errorf(failure.Diverged,
+				"%s: none of the faults applies anywhere, so nothing was swept; the reasons are in the report, or see: retake faults", r.Scenario), exitInconclusive)
 		}
 		untold := v.tell(r)
 		code = worse(code, complain(v.sys, untold, exitOf(untold)))
