@@ -20,7 +20,7 @@ var timeout = Fault{
 	Takes:   []Param{{"delay", "no answer: a quarter of an hour, or until the attempt's deadline"}},
 	Retried: true,
 	Inside:  MayInside,
-	Waits:   func(p Params, _ time.Duration) time.Duration { return orDefault(p.Delay, silence) },
+	Waits:   silent,
 	model: func(s *strike) (*http.Response, error) {
 		if s.armed.At.Event != 0 {
 			return s.cutAt(s.stall)

@@ -288,8 +288,9 @@ func TestToolFaultsOnARealClock(t *testing.T) {
 		{"half a minute", "tool.slow", 0, 0, 0},
 		{"twice the tool's timeout", "tool.slow", 0, time.Second, 2 * time.Second},
 		{"a second", "tool.slow", time.Second, 0, time.Second},
-		{"a minute", "tool.timeout_before", 0, 0, 0},
-		{"a minute, or the tool's timeout", "tool.timeout_before", 0, time.Second, time.Minute},
+		{"no answer, however long", "tool.timeout_before", 0, 0, 2 * time.Second},
+		{"a minute", "tool.lost_ack", time.Minute, 0, 0},
+		{"a minute, or the tool's timeout", "tool.lost_ack", time.Minute, time.Second, time.Minute},
 		{"the tool's timeout", "tool.late_result", 0, 3 * time.Second, 0},
 	} {
 		ctx := clock.Virtual(t.Context()) // stands for the wall, so that nothing waits

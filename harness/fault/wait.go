@@ -15,12 +15,14 @@ const aMinute = time.Minute
 
 func orDefault(d, otherwise time.Duration) time.Duration { return cmp.Or(d, otherwise) }
 
-// endedBy is how long a wait of d lasts where a timeout, if there is one, ends it.
-func endedBy(timeout, d time.Duration) time.Duration {
+// silent is how long a fault has to wait that gives no answer: the delay that was
+// asked for, or less where the tool's timeout ends it. Without a delay it is no
+// matter how long nobody answers, and on a real clock the cap will do.
+func silent(p Params, timeout time.Duration) time.Duration {
 	if timeout > 0 {
-		return min(timeout, d)
+		return min(timeout, p.Delay)
 	}
-	return d
+	return p.Delay
 }
 
 // tooLong says that a fault would have to wait longer than a real clock allows; ""
