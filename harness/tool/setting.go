@@ -1,6 +1,9 @@
 package tool
 
-import "github.com/retake-harness/retake/harness/failure"
+import (
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/redact"
+)
 
 // Setting is a named value that the place where tools run is given: a header, an
 // environment variable.
@@ -11,9 +14,10 @@ type Setting struct {
 }
 
 // Resolve gives the settings their values, in their order. getenv is asked for
-// what comes from the environment; those values are told as secrets too. A
-// variable that is not set is an error of class world.
-func Resolve(settings []Setting, getenv func(string) string) (values []Setting, secrets []string, err error) {
+// what comes from the environment; those values are what is to be
+// hidden in what a tool says. A variable that is not set is an error of class world.
+func Resolve(settings []Setting, getenv func(string) string) (values []Setting, hidden *redact.Values, err error) {
+	var secrets []redact.Secret
 	values = make([]Setting, len(settings))
 	for i, s := range settings {
 		values[i] = Setting{Name: s.Name, Value: s.Value}
@@ -28,7 +32,7 @@ func Resolve(settings []Setting, getenv func(string) string) (values []Setting, 
 			return nil, nil, failure.Errorf(failure.World, "%s: the environment variable %s is not set; set it", s.Name, s.Env)
 		}
 		values[i].Value += secret
-		secrets = append(secrets, secret)
+		secrets = append(secrets, redact.Secret{Name: s.Env, Value: secret})
 	}
-	return values, secrets, nil
+	return values, redact.New(secrets...), nil
 }

@@ -113,7 +113,7 @@ func TestRunLeavesNothingBehind(t *testing.T) {
 	}
 	processtest.Gone(t, number(t, string(out.Stdout)))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
 	out, err = process.Run(ctx, program(t, "parent"), nil, 100)
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -77,19 +77,14 @@ func New(e Endpoint, getenv func(string) string) (*Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	headers, secrets, err := tool.Resolve(e.Headers, getenv)
+	headers, hidden, err := tool.Resolve(e.Headers, getenv)
 	if err != nil {
 		return nil, failure.Errorf(failure.Of(err), "header %w", err)
 	}
-	t := &Tool{endpoint: e, address: address, header: http.Header{}}
+	t := &Tool{endpoint: e, address: address, header: http.Header{}, secrets: hidden}
 	for _, h := range headers {
 		t.header.Add(h.Name, h.Value)
 	}
-	var hidden []redact.Secret
-	for _, s := range secrets {
-		hidden = append(hidden, redact.Secret{Name: "of a header", Value: s})
-	}
-	t.secrets = redact.New(hidden...)
 	t.client = &http.Client{Transport: &http.Transport{}, CheckRedirect: sameHost}
 	return t, nil
 }
