@@ -89,7 +89,7 @@ func (s *Session) why(ctx context.Context, n *note, err error) *tool.Error {
 // settle gives a program whose pipe has closed the moment that it needs to be
 // known to have ended.
 func (s *Session) settle() {
-	if s.proc == nil {
+	if s.proc == nil || s.lost() != nil {
 		return
 	}
 	limited, cancel := clock.WithTimeout(context.Background(), grace)

@@ -161,6 +161,9 @@ func (s *Session) overPipes(ctx context.Context, getenv func(string) string) (mc
 // nothing of that is left. It may be called more than once.
 func (s *Session) Close() {
 	s.closed.Do(func() {
+		if s.proc != nil && s.lost() != nil {
+			s.proc.Kill() // there is nothing left to say to it
+		}
 		s.hangUp()
 		if s.proc != nil {
 			s.proc.Close(grace)
