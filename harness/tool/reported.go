@@ -27,8 +27,8 @@ type said struct {
 // Its class follows from its code. ok is false for any other text.
 func Reported(text []byte, failed bool) (e *Error, ok bool) {
 	var r reported
-	if json.Unmarshal(text, &r) != nil {
-		return nil, false
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, false //nolint:nilerr // that it is another text is no error
 	}
 	what := &r.said
 	switch {

@@ -111,8 +111,8 @@ func TestToolsOfAServer(t *testing.T) {
 				name += " key " + d.Key.Field
 			}
 			names = append(names, name)
-			if real := got.Executors[d.Name] != nil; real != (d.Input != nil && d.Description != "" || d.Name == "die") {
-				t.Errorf("%s: %s: runs for real: %v, and has %s, %q", tc.why, d.Name, real, d.Input, d.Description)
+			if runs := got.Executors[d.Name] != nil; runs != (d.Input != nil) {
+				t.Errorf("%s: %s: runs for real: %v, and has the schema %s", tc.why, d.Name, runs, d.Input)
 			}
 		}
 		if diff := cmp.Diff(tc.want, names); diff != "" {
@@ -130,7 +130,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		{"a tool that the server has not", shop + "tools:\n  - {name: find_gfit, run: {mcp: shop}}\n", failure.ScenarioInvalid, `scenarios/gifts.yaml:9:12: the MCP server "shop" has no tool "find_gfit" (did you mean "find_gift"?)`},
 		{"an expectation of a tool that is not there", shop + "tools: {from: shop}\nexpect: {effects: {order_gfit: 1}}\n", failure.ScenarioInvalid, `unknown tool "order_gfit" (did you mean "order_gift"?)`},
-		{"a fault that no tool can have", shop + "tools: {from: shop, names: [find_gift]}\nfaults: [{id: x, fault: tool.lost_ack, at: {tool: find_gift}}]\n", failure.ScenarioInvalid, `cannot strike "find_gift"`},
+		{"a fault that no tool can have", shop + "tools: {from: shop}\nfaults: [{id: x, fault: tool.lying_hint, at: {tool: order_gift}}]\n", failure.ScenarioInvalid, `cannot strike "order_gift": the tool does not say that it only reads`},
 		{"a server that does not start", servers(t, "", "fails") + "tools: {from: shop}\n", failure.World, `scenarios/gifts.yaml: MCP server "shop": connecting: the server has ended: exit status 2; standard error: no database`},
 		{"a secret that nobody owns", "tools: [{name: a, run: {http: {url: 'http://h/', headers: {X: {env: NOPE}}}}}]\n", failure.ScenarioInvalid, `the environment variable NOPE, which is not declared as a secret; write its owner into scenarios/retake.yaml, under secrets`},
 	} {
@@ -172,7 +172,7 @@ func exec(t *testing.T, text string, calls ...[2]string) *harness.Result {
 
 func TestRun(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"path":%q,"auth":%q,"task":%v}`, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Retake-Task-Id") != "")
+		_, _ = fmt.Fprintf(w, `{"path":%q,"auth":%q,"task":%v}`, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Retake-Task-Id") != "")
 	}))
 	defer s.Close()
 	note := t.TempDir() + "/pid"

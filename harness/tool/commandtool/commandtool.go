@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,7 +81,7 @@ func New(c Command, getenv func(string) string) (*Tool, error) {
 func (t *Tool) Execute(ctx context.Context, c tool.Call) (tool.Result, error) {
 	limited, cancel := clock.WithTimeout(ctx, t.command.Timeout)
 	defer cancel()
-	env := append(t.env[:len(t.env):len(t.env)], EnvTask+"="+c.TaskID, EnvAttempt+"="+c.AttemptID)
+	env := append(slices.Clip(t.env), EnvTask+"="+c.TaskID, EnvAttempt+"="+c.AttemptID)
 	out, err := process.Run(limited, process.Command{Args: t.command.Args, Env: env, Dir: t.command.Dir}, c.Args, t.command.MaxOutput)
 	r := t.result(&out, err)
 	if r.Err != nil {

@@ -125,16 +125,17 @@ func membersOf(args jsontext.Value) (*members, error) {
 func (m *members) text(name string) string {
 	v := m.value[name]
 	switch v.Kind() {
-	case '"':
+	case jsontext.KindString:
 		text, err := jsontext.AppendUnquote(nil, v)
 		if err != nil {
 			return string(v)
 		}
 		return string(text)
-	case 'n', jsontext.KindInvalid:
+	case jsontext.KindNull, jsontext.KindInvalid:
 		return ""
+	default:
+		return string(v)
 	}
-	return string(v)
 }
 
 // rest is the object of what is not in the address, as it was written.

@@ -95,7 +95,7 @@ func (t *Tool) tooLong() *tool.Error {
 // (unreached) it is certain that nothing has happened.
 func (t *Tool) broken(ctx context.Context, unreached bool, err error) tool.Result {
 	e := &tool.Error{Code: tool.CodeUpstream, Message: "the tool broke off", Retryable: true, Class: failure.ToolUnavailable}
-	elsewhere := new(errElsewhere)
+	elsewhere := new(elsewhereError)
 	switch {
 	case errors.As(err, &elsewhere):
 		e = &tool.Error{Code: tool.CodeUnavailable, Message: "the tool is not available", Class: failure.ToolUnavailable}

@@ -14,6 +14,7 @@ package httptool
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -92,10 +93,10 @@ func New(e Endpoint, getenv func(string) string) (*Tool, error) {
 // Close lets go of idle connections.
 func (t *Tool) Close() { t.client.CloseIdleConnections() }
 
-// errElsewhere is given by a redirect that is not followed.
-type errElsewhere struct{ host string }
+// elsewhereError is given by a redirect that is not followed.
+type elsewhereError struct{ host string }
 
-func (e *errElsewhere) Error() string {
+func (e *elsewhereError) Error() string {
 	return "it redirects to another host, " + e.host + ", which is not followed: name the host itself"
 }
 
@@ -104,7 +105,7 @@ func (e *errElsewhere) Error() string {
 func sameHost(next *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" {
-		return &errElsewhere{next.URL.Host}
+		return &elsewhereError{next.URL.Host}
 	}
 	if len(via) > maxRedirects {
 		return failure.Errorf(failure.World, "more than %d redirects", maxRedirects)
@@ -176,9 +177,7 @@ func (t *Tool) setHeaders(req *http.Request, c *tool.Call, args *members) {
 	if req.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range t.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, t.header)
 	if host := t.header.Get("Host"); host != "" {
 		req.Host = host
 	}

@@ -68,7 +68,7 @@ func TestRequest(t *testing.T) {
 		r := ask(t, httptool.Endpoint{Method: tc.method, URL: tc.url}, tool.Call{Args: jsontext.Value(tc.args)}, func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			got = fmt.Sprintf("%s %s %s", r.Method, r.URL.RequestURI(), body)
-			io.WriteString(w, "done")
+			_, _ = io.WriteString(w, "done")
 		})
 		if got != tc.want || r.Content != "done" {
 			t.Errorf("%s:\n got %s\nwant %s (%v)", tc.why, got, tc.want, r)
@@ -145,7 +145,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		got := ask(t, httptool.Endpoint{URL: "/"}, tool.Call{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.status)
-			io.WriteString(w, tc.body)
+			_, _ = io.WriteString(w, tc.body)
 		})
 		if diff := cmp.Diff(tc.want, got, cmpopts.IgnoreFields(tool.Error{}, "Detail")); diff != "" {
 			t.Errorf("%s: %d %s (-want +got):\n%s", tc.why, tc.status, tc.body, diff)
@@ -157,7 +157,7 @@ func TestWhatIsOnlyForTheLog(t *testing.T) {
 	e := httptool.Endpoint{URL: "/", Headers: []tool.Setting{{Name: "Authorization", Value: "Bearer ", Env: "SHOP_TOKEN"}}}
 	r := ask(t, e, tool.Call{}, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(500)
-		fmt.Fprintf(w, "SELECT * FROM orders; you sent %s; %s", r.Header.Get("Authorization"), strings.Repeat("x", 100_000))
+		_, _ = fmt.Fprintf(w, "SELECT * FROM orders; you sent %s; %s", r.Header.Get("Authorization"), strings.Repeat("x", 100_000))
 	})
 	if strings.Contains(r.Err.Message, "SELECT") || !strings.Contains(r.Err.Detail, "500 Internal Server Error: SELECT") {
 		t.Errorf("message %q, detail %q", r.Err.Message, r.Err.Detail)
@@ -180,7 +180,7 @@ func TestBroken(t *testing.T) {
 			hang(r)
 		}, tool.Error{Code: tool.CodeTimeout, Class: failure.ToolTimeout, Retryable: true}},
 		{"it breaks off", httptool.Endpoint{}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, tool.Error{Code: tool.CodeUpstream, Class: failure.ToolUnavailable, Retryable: true}},
-		{"its answer is too long", httptool.Endpoint{MaxAnswer: 10}, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "12345678901") }, tool.Error{Code: tool.CodeBadOutput, Class: failure.ToolBadOutput}},
+		{"its answer is too long", httptool.Endpoint{MaxAnswer: 10}, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345678901") }, tool.Error{Code: tool.CodeBadOutput, Class: failure.ToolBadOutput}},
 		{"it redirects elsewhere", httptool.Endpoint{}, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusTemporaryRedirect)
 		}, tool.Error{Code: tool.CodeUnavailable, Class: failure.ToolUnavailable}},

@@ -89,7 +89,7 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 		b.buf = rest
 	}
-	if err == io.EOF && !b.events { //nolint:errorlint // a Reader gives it bare
+	if err == io.EOF && !b.events {
 		b.heard.message(b.buf)
 	}
 	return n, err

@@ -71,9 +71,14 @@ func inProcess(tb testing.TB) mcptool.Server {
 	return mcptool.Server{Name: "test", Transport: ours, Timeout: 20 * time.Second}
 }
 
+func overPipes(tb testing.TB) mcptool.Server {
+	tb.Helper()
+	return program(tb, "server")
+}
+
 // ways are the three ways to the same server.
 var ways = map[string]func(testing.TB) mcptool.Server{
-	"stdio":      func(tb testing.TB) mcptool.Server { return program(tb, "server") },
+	"stdio":      overPipes,
 	"http":       overHTTP,
 	"in process": inProcess,
 }

@@ -2,7 +2,7 @@ package mcptool_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/retake-harness/retake/harness/internal/process/processtest"
@@ -46,6 +48,11 @@ func TestMain(m *testing.M) {
 	})
 }
 
+type terms struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
+
 type sum struct {
 	Total int `json:"total"`
 }
@@ -56,19 +63,19 @@ func newServer() *mcp.Server {
 	yes, no := true, false
 	s.AddTool(&mcp.Tool{
 		Name: "look", Description: "Looks, and changes nothing.",
-		InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"},"max":{"type":"number","default":1.50}}}`),
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"q":{"type":"string"},"max":{"type":"number","default":1.50}}}`),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
 	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		text, _ := json.Marshal(map[string]any{"args": r.Params.Arguments, "task": r.Params.Meta["io.github.retake-harness/task_id"], "attempt": r.Params.Meta["io.github.retake-harness/attempt_id"]})
+		text, _ := json.Marshal(map[string]any{"args": jsontext.Value(r.Params.Arguments), "task": r.Params.Meta["io.github.retake-harness/task_id"], "attempt": r.Params.Meta["io.github.retake-harness/attempt_id"]}, json.Deterministic(true))
 		return said(string(text)), nil
 	})
 	raw := func(name string, h mcp.ToolHandler) {
-		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes}}, h)
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: jsontext.Value(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes}}, h)
 	}
 	raw("say", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var args struct {
-			Text  string
-			Error bool
+			Text  string `json:"text"`
+			Error bool   `json:"error"`
 		}
 		err := json.Unmarshal(r.Params.Arguments, &args)
 		out := said(args.Text)
@@ -84,11 +91,13 @@ func newServer() *mcp.Server {
 	raw("die", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		fmt.Fprintln(os.Stderr, "panic: out of memory")
 		os.Exit(7)
-		return nil, nil
+		return nil, errors.ErrUnsupported
 	})
 	raw("hang", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		<-ctx.Done()
-		var args struct{ Note string }
+		var args struct {
+			Note string `json:"note"`
+		}
 		if json.Unmarshal(r.Params.Arguments, &args) == nil && args.Note != "" {
 			_ = os.WriteFile(args.Note, []byte("cancelled"), 0o600)
 		}
@@ -107,18 +116,15 @@ func newServer() *mcp.Server {
 	raw("precise", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		const text = `{"total":12345678901234567890,"price":3.50}`
 		out := said(text)
-		out.StructuredContent = json.RawMessage(text)
+		out.StructuredContent = jsontext.Value(text)
 		return out, nil
 	})
 	raw("structured", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		out := said("There are two.")
-		out.StructuredContent = json.RawMessage(`{"n":2,"gifts":[]}`)
+		out.StructuredContent = jsontext.Value(`{"n":2,"gifts":[]}`)
 		return out, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "sum", Description: "Adds."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
-		A int `json:"a"`
-		B int `json:"b"`
-	}) (*mcp.CallToolResult, sum, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "sum", Description: "Adds."}, func(_ context.Context, _ *mcp.CallToolRequest, in terms) (*mcp.CallToolResult, sum, error) {
 		return nil, sum{in.A + in.B}, nil
 	})
 	return s
