@@ -133,7 +133,7 @@ func (b *builder) choose(w *written, shared *toolset) {
 		case b.declared(it.name.V):
 			b.f.Failf(it.name.At, "tool %q is listed twice; drop one", it.name.V)
 		case it.decl != nil:
-			b.add(b.decl(it.decl), it.decl.run.place(), it.decl.name.At)
+			b.add(b.decl(it.decl), it.decl.run.place(), it.decl.at())
 		default:
 			b.take(it.name, shared)
 		}

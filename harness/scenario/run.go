@@ -314,11 +314,11 @@ func (b *builder) takeFrom(t *takeFrom) {
 			continue
 		}
 		d := &t.with[i]
-		b.add(b.decl(d), d.placeOr(t.server.V), d.name.At)
+		b.add(b.decl(d), d.placeOr(t.server.V), d.at())
 	}
 	for i := range t.with {
 		if d := &t.with[i]; !b.declared(d.name.V) {
-			b.add(b.decl(d), d.placeOr(t.server.V), d.name.At)
+			b.add(b.decl(d), d.placeOr(t.server.V), d.at())
 		}
 	}
 }
@@ -335,6 +335,15 @@ func (b *builder) namesOf(t *takeFrom) []text {
 	}
 	b.pending = b.pending || b.found == nil
 	return names
+}
+
+// at is where the declaration says that the tool runs on a server, or else its
+// name.
+func (d *declaration) at() yamlwalk.Pos {
+	if d.run != nil && d.run.server.V != "" {
+		return d.run.server.At
+	}
+	return d.name.At
 }
 
 // placeOr is where the tool runs; where it does not say, on the server.

@@ -42,7 +42,7 @@ func Open(ctx context.Context, s *scenario.Scenario, o Options) (*harness.Tools,
 	t, err := w.open(ctx, s)
 	if err != nil {
 		w.close()
-		return nil, failure.Errorf(failure.Of(err), "%s: %w", s.File, err)
+		return nil, err
 	}
 	return t, nil
 }
@@ -64,7 +64,7 @@ func (w *world) open(ctx context.Context, s *scenario.Scenario) (*harness.Tools,
 	for _, server := range s.Servers {
 		decls, err := w.connect(ctx, server)
 		if err != nil {
-			return nil, err
+			return nil, failure.Errorf(failure.Of(err), "%s: %w", s.File, err)
 		}
 		found[server.Name] = decls
 	}
@@ -80,7 +80,7 @@ func (w *world) open(ctx context.Context, s *scenario.Scenario) (*harness.Tools,
 			continue
 		}
 		if t.Executors[d.Name], err = w.executor(d, r); err != nil {
-			return nil, failure.Errorf(failure.Of(err), "tool %q: %w", d.Name, err)
+			return nil, failure.Errorf(failure.Of(err), "%s: tool %q: %w", s.File, d.Name, err)
 		}
 	}
 	return t, nil

@@ -128,14 +128,14 @@ func TestOpenFails(t *testing.T) {
 		class     failure.Class
 		want      string
 	}{
-		{"a tool that the server has not", shop + "tools:\n  - {name: find_gfit, run: {mcp: shop}}\n", failure.ScenarioInvalid, `scenarios/gifts.yaml:9:12: the MCP server "shop" has no tool "find_gfit" (did you mean "find_gift"?)`},
+		{"a tool that the server has not", shop + "tools:\n  - {name: find_gfit, run: {mcp: shop}}\n", failure.ScenarioInvalid, `9:34: the MCP server "shop" has no tool "find_gfit" (did you mean "find_gift"?)`},
 		{"an expectation of a tool that is not there", shop + "tools: {from: shop}\nexpect: {effects: {order_gfit: 1}}\n", failure.ScenarioInvalid, `unknown tool "order_gfit" (did you mean "order_gift"?)`},
 		{"a fault that no tool can have", shop + "tools: {from: shop}\nfaults: [{id: x, fault: tool.lying_hint, at: {tool: order_gift}}]\n", failure.ScenarioInvalid, `cannot strike "order_gift": the tool does not say that it only reads`},
 		{"a server that does not start", servers(t, "", "fails") + "tools: {from: shop}\n", failure.World, `scenarios/gifts.yaml: MCP server "shop": connecting: the server has ended: exit status 2; standard error: no database`},
 		{"a secret that nobody owns", "tools: [{name: a, run: {http: {url: 'http://h/', headers: {X: {env: NOPE}}}}}]\n", failure.ScenarioInvalid, `the environment variable NOPE, which is not declared as a secret; write its owner into scenarios/retake.yaml, under secrets`},
 	} {
 		_, err := open(t.Context(), parse(t, head+tc.text))
-		if failure.Of(err) != tc.class || !strings.Contains(err.Error(), tc.want) {
+		if failure.Of(err) != tc.class || !strings.Contains(err.Error(), tc.want) || strings.Count(err.Error(), "gifts.yaml") > 1 {
 			t.Errorf("%s:\n got %v\nwant %s", tc.why, err, tc.want)
 		}
 	}
