@@ -71,9 +71,11 @@ type Params struct {
 	// asked once, when the run begins; what it gives is closed at the run's end.
 	// Executors go before its own.
 	OpenTools func(ctx context.Context, s *scenario.Scenario) (*Tools, error)
-	Approve   func(ctx context.Context, c tool.Call) (bool, error)
-	Post      []func(tool.Call, tool.Result) tool.Result
-	Secrets   *redact.Values // what the model must not be shown, and no file must hold
+	// Approve asks a person about a call that needs approval, where the scenario's
+	// script says nothing of it; nil: nobody is there.
+	Approve func(ctx context.Context, c tool.Call) (bool, error)
+	Post    []func(tool.Call, tool.Result) tool.Result
+	Secrets *redact.Values // what the model must not be shown, and no file must hold
 }
 
 // Exec runs the scenario and judges it. It never fails itself: what goes wrong,

@@ -49,7 +49,7 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 		Why: w.why, Owner: w.owner, Labels: w.labels, Rollback: w.rollback,
 		API: w.api, Stream: w.stream, MaxTokens: w.maxTokens,
 		Params: b.params(w.params), Tools: b.tools,
-		ToolChoice: b.choice(w), Guard: b.guard(w.guard),
+		ToolChoice: b.choice(w), Guard: b.guard(w.guard), Approvals: b.approvals(w.approvals),
 		Models: b.models(w, o), Limits: limits(w.limits, o.Limits),
 		GiveUp:    GiveUp{cmp.Or(w.giveUp.RepeatedCalls, DefaultRepeatedCalls), cmp.Or(w.giveUp.Pauses, DefaultPauses), w.giveUp.ToolErrors},
 		OnPartial: cmp.Or(w.onPartial, PartialReport),

@@ -141,6 +141,20 @@
 // and the reason. ignore names parts of the request's body that differ from run to
 // run and must not count in finding its recording; * is any member or element.
 //
+// # A person's approval
+//
+//	tools: [{name: commit_order, approval: true}, …]
+//	approvals:
+//	  - {tool: commit_order, call: 1, decision: deny}
+//	  - {tool: commit_order, decision: approve}
+//
+// A tool with approval: true runs only when a person has agreed to the call. The
+// script says what the person decides, for the how-manieth call or for each: approve,
+// deny, edit (approves with args in the place of the model's), late (refused for
+// now; the same call is approved when it is made again) and never. Without a script
+// nobody approves, and the model is told NOT_APPROVED; where tools really run and
+// retake has a terminal, the person at it is asked.
+//
 // # Expectations
 //
 // Only what is written is checked, besides outcome (completed), the golden file

@@ -35,6 +35,7 @@ type written struct {
 	toolChoice           choice
 	parallel             *bool
 	guard                []block
+	approvals            []approval
 	limits               Limits
 	giveUp               GiveUp
 	onPartial            OnPartial
@@ -134,6 +135,7 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("tool_choice", "How freely the model may call: auto, any, none, or {tool: name}.", toolChoice, func(f *written) *choice { return &f.toolChoice }),
 		yamlwalk.F("parallel_tool_calls", "Allows several calls in one turn; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(f *written) **bool { return &f.parallel }),
 		yamlwalk.F("guard", "Tools that are refused by policy, each with the reason.", yamlwalk.List(guard.Kind()), func(f *written) *[]block { return &f.guard }),
+		yamlwalk.F("approvals", "What a person decides about calls of tools that say approval: true. Without an entry nobody approves, unless a person is there to be asked.", yamlwalk.List(approvalFields.Kind()), func(f *written) *[]approval { return &f.approvals }),
 		yamlwalk.F("limits", "Budgets of a run. Left out, the configuration's.", LimitFields(), func(f *written) *Limits { return &f.limits }),
 		yamlwalk.F("give_up", "When the loop stops by itself.", giveUp.Kind(), func(f *written) *GiveUp { return &f.giveUp }),
 		yamlwalk.F("on_partial", "What happens when one of several parallel calls fails: report tells the model and goes on, stop ends the run.", yamlwalk.Enum(PartialReport, PartialStop), func(f *written) *OnPartial { return &f.onPartial }),

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,8 +39,19 @@ var invalidRuns = []invalidRow{
 	{"a misspelled tool, where the names are known", valid + shopServer + "tools: {from: shop, names: [order]}\nexpect: {effects: {odrer: 1}}\n", `7:20: unknown tool "odrer" (did you mean "order"?); declare it under tools`, false},
 }
 
+// invalidApprovals are decisions that must be refused.
+var invalidApprovals = []invalidRow{
+	{"a tool that is not there", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: b, decision: deny}]\n", `6:20: unknown tool "b"; declare it under tools`, false},
+	{"a tool that asks nobody", valid + "tools: [{name: a}]\napprovals: [{tool: a, decision: deny}]\n", `6:20: the tool "a" asks nobody; say approval: true in its declaration`, false},
+	{"no decision", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: a}]\n", `6:13: "decision" is missing: say what the person decides: approve, deny, edit (with args), late (the call is over by then; the same call may be made later) or never`, true},
+	{"another word", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: a, decision: refuse}]\n", `6:33: must be one of approve, deny, edit, late, never, is "refuse"`, true},
+	{"an edit of nothing", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: a, decision: edit}]\n", `6:13: args and decision: edit belong together; give both, or neither`, false},
+	{"arguments that nobody edits", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: a, decision: approve, args: {}}]\n", `6:13: args and decision: edit belong together; give both, or neither`, false},
+	{"twice about the same call", valid + "tools: [{name: a, approval: true}]\napprovals: [{tool: a, decision: deny}, {tool: a, decision: approve}]\n", `6:47: two decisions about the same call of "a"; drop one, or say call`, false},
+}
+
 func TestInvalidRuns(t *testing.T) {
-	for _, tc := range invalidRuns {
+	for _, tc := range slices.Concat(invalidRuns, invalidApprovals) {
 		_, err := scenario.Parse("s.yaml", []byte(tc.text), scenario.Options{})
 		if failure.Of(err) != failure.ScenarioInvalid || strings.ReplaceAll(err.Error(), "s.yaml:", "") != tc.want {
 			t.Errorf("%s:\n got %v\nwant %s", tc.why, err, tc.want)

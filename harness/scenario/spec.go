@@ -52,6 +52,8 @@ type Scenario struct {
 	Servers    []Server
 	ToolChoice wire.ToolChoice
 	Guard      []Block
+	// Approvals are what a person decides about calls of tools with Decl.Approval.
+	Approvals []Approval
 
 	Limits    Limits
 	GiveUp    GiveUp
