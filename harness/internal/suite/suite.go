@@ -23,6 +23,7 @@ import (
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // Dirs are the folders of a project. An empty one is below Root by its usual
@@ -163,6 +164,9 @@ type Options struct {
 	Update   bool
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
+	// Approve asks a person about a call, where the scenario says nothing of it and
+	// its tools really run; nil: nobody is there.
+	Approve func(ctx context.Context, c tool.Call) (bool, error)
 }
 
 // Params are what a run of the scenario with the model takes.
@@ -180,7 +184,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	}
 	p.RealWaitCap = s.Config.RealWaitCap
 	if sc.RunsTools() {
-		p.Clock, p.OpenTools = clock.ModeReal, s.openTools
+		p.Clock, p.OpenTools, p.Approve = clock.ModeReal, s.openTools, o.Approve
 	}
 	if m, ok := s.Config.Model(model); ok {
 		p.BaseURL = m.BaseURL
