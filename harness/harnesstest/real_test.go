@@ -16,14 +16,16 @@ import (
 	"github.com/retake-harness/retake/harness/script"
 )
 
+type order struct {
+	Gift string `json:"gift"`
+}
+
 // The test's own binary plays a server, which counts its orders.
 func TestMain(m *testing.M) {
 	processtest.Main(m, map[string]func(){"shop": func() {
 		n := 0
 		s := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
-		mcp.AddTool(s, &mcp.Tool{Name: "order", Description: "Orders a gift."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
-			Gift string `json:"gift"`
-		}) (*mcp.CallToolResult, any, error) {
+		mcp.AddTool(s, &mcp.Tool{Name: "order", Description: "Orders a gift."}, func(_ context.Context, _ *mcp.CallToolRequest, in order) (*mcp.CallToolResult, any, error) {
 			n++
 			return nil, map[string]any{"gift": in.Gift, "orders": n}, nil
 		})
@@ -47,7 +49,7 @@ tools:
 approvals: [{tool: order, decision: approve}]
 expect: {calls: [order], effects: {order: 1}}
 faults:
-  - {id: cut, fault: tool.lost_ack, at: {tool: order}, expect: {effects: {order: 1}, told: [not known]}, on_divergence: script, script: [{text: I do not know whether it is ordered.}]}
+  - {id: cut, fault: tool.lost_ack, at: {tool: order}, with: {delay: 5ms}, expect: {effects: {order: 1}, told: [not known]}, on_divergence: script, script: [{text: I do not know whether it is ordered.}]}
 `,
 	} {
 		path := filepath.Join(dir, "scenarios", name)

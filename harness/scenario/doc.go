@@ -117,7 +117,8 @@
 //
 // A variable of the environment that a tool is given must be named under secrets
 // in retake.yaml. Such a run is on the real clock and starts its servers for itself
-// alone; the model still answers from its recording.
+// alone; the model still answers from its recording. A fault that waits longer than
+// real_wait_cap does not strike there: say how long, with: {delay: 1s}.
 //
 // # More than one turn, and where the run ends
 //
