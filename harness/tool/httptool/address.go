@@ -18,13 +18,7 @@ type template struct {
 	names    []string
 }
 
-// Check tells what is wrong with an address, nil when nothing is. The error is of
-// class scenario_invalid.
-func Check(address string) error {
-	_, err := parse(address)
-	return err
-}
-
+// parse reads an address; the error is of class scenario_invalid.
 func parse(address string) (*template, error) {
 	t := &template{}
 	rest := address
