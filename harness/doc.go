@@ -16,7 +16,8 @@
 // are seen as what they are. The tap is outermost: the journal holds what the
 // agent saw. A cassette never dials and never answers with a similar recording;
 // see package cassette. Tools answer from the tools' cassette, or run for real
-// where Params.Executors has one.
+// where Params.Executors has one, or where the scenario says so: Params.OpenTools
+// starts servers for the one run, whose clock is the real one then.
 //
 // # Time
 //

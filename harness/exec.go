@@ -67,9 +67,15 @@ type Params struct {
 
 	// Executors run tools for real instead of from the cassette, by name.
 	Executors map[string]tool.Executor
-	Approve   func(ctx context.Context, c tool.Call) (bool, error)
-	Post      []func(tool.Call, tool.Result) tool.Result
-	Secrets   *redact.Values // what the model must not be shown, and no file must hold
+	// OpenTools starts what runs the tools of this one run, servers among it, and is
+	// asked once, when the run begins; what it gives is closed at the run's end.
+	// Executors go before its own.
+	OpenTools func(ctx context.Context, s *scenario.Scenario) (*Tools, error)
+	// Approve asks a person about a call that needs approval, where the scenario's
+	// script says nothing of it; nil: nobody is there.
+	Approve func(ctx context.Context, c tool.Call) (bool, error)
+	Post    []func(tool.Call, tool.Result) tool.Result
+	Secrets *redact.Values // what the model must not be shown, and no file must hold
 }
 
 // Exec runs the scenario and judges it. It never fails itself: what goes wrong,
@@ -84,15 +90,26 @@ func Exec(ctx context.Context, p Params) *Result {
 	if r.Clock == "" {
 		r.Clock = clock.ModeVirtual
 	}
-	w, err := build(p, r)
-	if err != nil {
+	if err := exec(ctx, p, r); err != nil {
 		r.broken(err)
-	} else {
-		w.run(ctx)
-		w.judge()
 	}
 	r.Real = watch()
 	return r
+}
+
+func exec(ctx context.Context, p Params, r *Result) error {
+	shut, err := openTools(ctx, &p, r)
+	defer shut()
+	if err != nil {
+		return err
+	}
+	w, err := build(p, r)
+	if err != nil {
+		return err
+	}
+	w.run(ctx)
+	w.judge()
+	return nil
 }
 
 // broken files an error that came before the run.

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"time"
 
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -19,9 +18,7 @@ var lostAck = Fault{
 	Takes:   []Param{{"delay", "a minute, or until the tool's timeout"}},
 	Retried: true,
 	Seen:    true,
-	Waits: func(p Params, timeout time.Duration) time.Duration {
-		return endedBy(timeout, orDefault(p.Delay, aMinute))
-	},
+	Waits:   silent,
 	tool: func(ctx context.Context, s *toolStrike) (tool.Result, error) {
 		if _, err := s.work(ctx); err != nil {
 			return tool.Result{}, err

@@ -218,7 +218,10 @@ func (c *Case) runner(tb testing.TB) func(context.Context, harness.Params) *harn
 		return harness.Exec
 	}
 	t := c.testingT(tb)
-	return func(_ context.Context, p harness.Params) *harness.Result {
+	return func(ctx context.Context, p harness.Params) *harness.Result {
+		if p.Clock == clock.ModeReal { // a server or a command would not be in the bubble
+			return harness.Exec(ctx, p)
+		}
 		p.Clock = clock.ModeBubble
 		return bubble(t, p)
 	}

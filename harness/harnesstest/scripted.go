@@ -21,7 +21,8 @@ type Recording struct {
 	// Variant is the id of a run under faults, with on_divergence: recorded, that
 	// this is the recording of; "" is the run without.
 	Variant string
-	// Tools are the answers of the tools that Params.Tools does not run, by name.
+	// Tools are the answers of the tools that neither Params.Tools nor the scenario
+	// runs for real, by name.
 	Tools map[string][]script.Answer
 }
 
@@ -74,9 +75,11 @@ func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 func scriptedTools(p *harness.Params, tools *script.Tools) map[string]tool.Executor {
 	out := map[string]tool.Executor{}
 	for _, d := range p.Scenario.Tools {
-		out[d.Name] = tools
-		if e := p.Executors[d.Name]; e != nil {
+		switch e := p.Executors[d.Name]; {
+		case e != nil:
 			out[d.Name] = e
+		case !p.Scenario.Runs[d.Name].Real():
+			out[d.Name] = tools
 		}
 	}
 	return out

@@ -27,6 +27,12 @@ type builder struct {
 	schemas  *schema.Cache
 	tools    []tool.Decl
 	warnings []string
+
+	runs    map[string]Run
+	servers []Server               // that may be used
+	used    []Server               // that are
+	found   map[string][]tool.Decl // the servers' tools; nil: they have not been asked
+	pending bool                   // which tools there are is not known yet
 }
 
 func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
@@ -37,18 +43,20 @@ func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
 var reserved = []string{"model", "messages", "system", "tools", "tool_choice", "stream", "max_tokens"}
 
 func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
+	b.declareServers(w, o)
 	b.choose(w, shared)
 	s := &Scenario{
 		Why: w.why, Owner: w.owner, Labels: w.labels, Rollback: w.rollback,
 		API: w.api, Stream: w.stream, MaxTokens: w.maxTokens,
 		Params: b.params(w.params), Tools: b.tools,
-		ToolChoice: b.choice(w), Guard: b.guard(w.guard),
+		ToolChoice: b.choice(w), Guard: b.guard(w.guard), Approvals: b.approvals(w.approvals),
 		Models: b.models(w, o), Limits: limits(w.limits, o.Limits),
 		GiveUp:    GiveUp{cmp.Or(w.giveUp.RepeatedCalls, DefaultRepeatedCalls), cmp.Or(w.giveUp.Pauses, DefaultPauses), w.giveUp.ToolErrors},
 		OnPartial: cmp.Or(w.onPartial, PartialReport),
 		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore, w.replay.Headers},
 		Expect:    b.expect(&w.expect),
 		Seed:      DefaultSeed,
+		Runs:      b.runs, Servers: b.used, pending: b.pending, unasked: b.found == nil && len(b.used) > 0,
 	}
 	if w.seed != nil {
 		s.Seed = uint64(*w.seed)
@@ -109,28 +117,44 @@ func (b *builder) choose(w *written, shared *toolset) {
 	if shared == nil {
 		shared = &toolset{}
 	}
-	if w.tools == nil {
-		b.tools, b.warnings = shared.decls, append(b.warnings, shared.warnings...)
+	if w.tools.from != nil {
+		b.takeFrom(w.tools.from)
 		return
 	}
-	b.tools = make([]tool.Decl, 0, len(w.tools))
-	for _, it := range w.tools {
+	if w.tools.items == nil {
+		b.warnings = append(b.warnings, shared.warnings...)
+		b.takeAll(shared)
+		return
+	}
+	b.tools = make([]tool.Decl, 0, len(w.tools.items))
+	for _, it := range w.tools.items {
 		switch {
 		case it.name.V == "": // could not be read, and is told
 		case b.declared(it.name.V):
 			b.f.Failf(it.name.At, "tool %q is listed twice; drop one", it.name.V)
 		case it.decl != nil:
-			b.tools = append(b.tools, b.decl(it.decl))
+			b.add(b.decl(it.decl), it.decl.run.place(), it.decl.at())
 		default:
 			b.take(it.name, shared)
 		}
 	}
 }
 
+// takeAll takes the tools of the shared file as they are there.
+func (b *builder) takeAll(shared *toolset) {
+	if shared.runs == nil {
+		b.tools = shared.decls
+		return
+	}
+	for i := range shared.decls {
+		b.add(shared.decls[i], shared.runs[shared.decls[i].Name], yamlwalk.Pos{Line: 1, Column: 1})
+	}
+}
+
 func (b *builder) take(name text, shared *toolset) {
 	for i := range shared.decls {
 		if shared.decls[i].Name == name.V {
-			b.tools = append(b.tools, shared.decls[i])
+			b.add(shared.decls[i], shared.runs[name.V], name.At)
 			return
 		}
 	}
@@ -156,7 +180,7 @@ func (b *builder) declared(name string) bool {
 // needTool notes a name that is no tool of the scenario; more says what else
 // could be done.
 func (b *builder) needTool(name text, more string) {
-	if name.V != "" && !b.declared(name.V) {
+	if name.V != "" && !b.declared(name.V) && !b.pending {
 		b.f.Failf(name.At, "unknown tool %q%s; declare it under tools%s", name.V, suggest.Hint(name.V, names(b.tools)), more)
 	}
 }
@@ -180,7 +204,7 @@ func (b *builder) choice(w *written) wire.ToolChoice {
 	c := wire.ToolChoice{Mode: w.toolChoice.mode, Name: w.toolChoice.tool.V}
 	c.NoParallel = w.parallel != nil && !*w.parallel
 	b.needTool(w.toolChoice.tool, "")
-	if len(b.tools) == 0 && c.Mode == wire.ChoiceAny {
+	if len(b.tools) == 0 && !b.pending && c.Mode == wire.ChoiceAny {
 		b.f.Failf(w.toolChoice.at, "tool_choice any asks for a call, and the scenario has no tools")
 	}
 	return c

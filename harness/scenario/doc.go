@@ -74,6 +74,52 @@
 // capitals (OBJECT) are the API's own dialect and go into parameters, others are
 // JSON Schema and go into parametersJsonSchema.
 //
+// # Where tools run
+//
+// A tool answers from the tools' recording, unless run says where it really is:
+//
+//	servers:
+//	  shop: {command: [shop-server, --db, ":memory:"], env: [SHOP_KEY, MODE=test]}
+//	  maps: {url: "https://maps.example/mcp", headers: {Authorization: {env: MAPS_TOKEN, prefix: "Bearer "}}}
+//	tools:
+//	  - name: find_gift
+//	    run: {mcp: shop}
+//	  - name: route
+//	    run: {mcp: maps, tool: get_route}
+//	  - name: stock
+//	    effect: read
+//	    run: {http: {method: GET, url: "https://stock.example/items/{id}"}}
+//	  - name: weigh
+//	    effect: read
+//	    run: {command: [./weigh, --json], env: [SCALE]}
+//
+// Servers may be described in retake.yaml too, for all scenarios. What a tool on
+// an MCP server does not say itself (description, input, output, effect) is the
+// server's word, asked when the run begins; without the annotation readOnlyHint it
+// is a write. All of a server's tools, some, or some with more said of them:
+//
+//	tools: {from: shop}
+//	tools: {from: shop, names: [find_gift, create_order]}
+//	tools:
+//	  from: shop
+//	  with: [{name: create_order, key: {field: idempotency_key, from: host}, timeout: 10s}]
+//
+// At an endpoint {id} stands for an argument; the others are the JSON body, or the
+// query of a GET or DELETE. The headers X-Retake-Task-Id, X-Retake-Attempt-Id and,
+// with key, Idempotency-Key go along. A command gets the arguments as JSON on its
+// standard input and answers in JSON; it finds the ids in RETAKE_TASK_ID and
+// RETAKE_ATTEMPT_ID. Programs are started in the project's folder, see PATH, HOME
+// and what env names, and are ended with all that they have started.
+//
+// An error that a tool reports as {"ok":false,"error":{"code":…,"message":…,
+// "retryable":…}} is told to the model as it is. Of anything else that goes wrong it
+// is told what kind it is, never the tool's words.
+//
+// A variable of the environment that a tool is given must be named under secrets
+// in retake.yaml. Such a run is on the real clock and starts its servers for itself
+// alone; the model still answers from its recording. A fault that waits longer than
+// real_wait_cap does not strike there: say how long, with: {delay: 1s}.
+//
 // # More than one turn, and where the run ends
 //
 //	turns:
@@ -95,6 +141,20 @@
 // A guarded call does not reach its tool; the model is told BLOCKED_BY_POLICY
 // and the reason. ignore names parts of the request's body that differ from run to
 // run and must not count in finding its recording; * is any member or element.
+//
+// # A person's approval
+//
+//	tools: [{name: commit_order, approval: true}, …]
+//	approvals:
+//	  - {tool: commit_order, call: 1, decision: deny}
+//	  - {tool: commit_order, decision: approve}
+//
+// A tool with approval: true runs only when a person has agreed to the call. The
+// script says what the person decides, for the how-manieth call or for each: approve,
+// deny, edit (approves with args in the place of the model's), late (refused for
+// now; the same call is approved when it is made again) and never. Without a script
+// nobody approves, and the model is told NOT_APPROVED; where tools really run and
+// retake has a terminal, the person at it is asked.
 //
 // # Expectations
 //

@@ -30,10 +30,12 @@ type written struct {
 	maxTokens            int
 	params               []yamlwalk.Entry[yamlwalk.Tree]
 	toolsFrom            text
-	tools                []item // nil: the field is not there
+	tools                toolsWritten
+	servers              []yamlwalk.Entry[Server]
 	toolChoice           choice
 	parallel             *bool
 	guard                []block
+	approvals            []approval
 	limits               Limits
 	giveUp               GiveUp
 	onPartial            OnPartial
@@ -128,10 +130,12 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("max_tokens", "Limit of one answer. Left out, none is sent.", yamlwalk.Int(1), func(f *written) *int { return &f.maxTokens }),
 		yamlwalk.F("params", "Further top-level fields of the request, passed through as written.", yamlwalk.Entries("request fields", nil, yamlwalk.JSON()), func(f *written) *[]yamlwalk.Entry[yamlwalk.Tree] { return &f.params }),
 		yamlwalk.F("tools_from", "The shared file of tools, relative to the scenario's folder. Left out, tools.yaml beside the scenario if there is one.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.toolsFrom }),
-		yamlwalk.F("tools", "Tools, each a name from the shared file or a declaration. Left out, all of the shared file.", yamlwalk.List(toolItem), func(f *written) *[]item { return &f.tools }),
+		yamlwalk.F("tools", "Tools, each a name from the shared file or a declaration; or {from: name} for those of an MCP server. Left out, all of the shared file.", toolList, func(f *written) *toolsWritten { return &f.tools }),
+		yamlwalk.F("servers", "MCP servers by their names, besides those of retake.yaml.", Servers(), func(f *written) *[]yamlwalk.Entry[Server] { return &f.servers }),
 		yamlwalk.F("tool_choice", "How freely the model may call: auto, any, none, or {tool: name}.", toolChoice, func(f *written) *choice { return &f.toolChoice }),
 		yamlwalk.F("parallel_tool_calls", "Allows several calls in one turn; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(f *written) **bool { return &f.parallel }),
 		yamlwalk.F("guard", "Tools that are refused by policy, each with the reason.", yamlwalk.List(guard.Kind()), func(f *written) *[]block { return &f.guard }),
+		yamlwalk.F("approvals", "What a person decides about calls of tools that say approval: true. Without an entry nobody approves, unless a person is there to be asked.", yamlwalk.List(approvalFields.Kind()), func(f *written) *[]approval { return &f.approvals }),
 		yamlwalk.F("limits", "Budgets of a run. Left out, the configuration's.", LimitFields(), func(f *written) *Limits { return &f.limits }),
 		yamlwalk.F("give_up", "When the loop stops by itself.", giveUp.Kind(), func(f *written) *GiveUp { return &f.giveUp }),
 		yamlwalk.F("on_partial", "What happens when one of several parallel calls fails: report tells the model and goes on, stop ends the run.", yamlwalk.Enum(PartialReport, PartialStop), func(f *written) *OnPartial { return &f.onPartial }),

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/schema"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // Options are what a scenario draws on besides its files. The zero value is
@@ -26,7 +27,9 @@ type Options struct {
 	Models []string // run where a scenario names none; none: a scenario has to
 	Known  []string // models that a scenario may name; nil: any
 	Limits Limits   // for what a scenario does not say
-	Cache  *Cache   // keeps tools and schemas from one Load to the next; nil: nothing is kept
+	// Servers are MCP servers that a scenario need not declare itself.
+	Servers []Server
+	Cache   *Cache // keeps tools and schemas from one Load to the next; nil: nothing is kept
 }
 
 // Cache keeps what many scenarios share: files of tools, read once by their
@@ -86,6 +89,17 @@ func Parse(file string, text []byte, o Options) (*Scenario, error) {
 	if o.Cache == nil {
 		o.Cache = &Cache{}
 	}
+	s, err := parse(file, text, o, nil)
+	if err != nil || len(s.Servers) == 0 {
+		return s, err
+	}
+	s.again = func(found map[string][]tool.Decl) (*Scenario, error) { return parse(file, text, o, found) }
+	return s, nil
+}
+
+// parse reads a scenario's text; found are the tools that servers have, nil where
+// they have not been asked.
+func parse(file string, text []byte, o Options, found map[string][]tool.Decl) (*Scenario, error) {
 	f := yamlwalk.Parse(filepath.ToSlash(file), text)
 	var w written
 	yamlwalk.Root(f, specKind, &w)
@@ -96,7 +110,7 @@ func Parse(file string, text []byte, o Options) (*Scenario, error) {
 	if shared != nil && shared.err != nil {
 		return nil, shared.err
 	}
-	b := builder{f: f, schemas: &o.Cache.Schemas}
+	b := builder{f: f, schemas: &o.Cache.Schemas, found: found}
 	s := b.build(&w, shared, o)
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -107,7 +121,8 @@ func Parse(file string, text []byte, o Options) (*Scenario, error) {
 
 // shared is the file of tools that a scenario draws on, nil when it needs none.
 func (c *Cache) shared(f *yamlwalk.File, w *written, file string) *toolset {
-	if w.tools != nil && !slices.ContainsFunc(w.tools, func(it item) bool { return it.decl == nil }) && w.toolsFrom.V == "" {
+	own := w.tools.from != nil || w.tools.items != nil && !slices.ContainsFunc(w.tools.items, func(it item) bool { return it.decl == nil })
+	if own && w.toolsFrom.V == "" {
 		return nil
 	}
 	from := w.toolsFrom.V

@@ -44,9 +44,16 @@ type Scenario struct {
 	// Params are further top-level request fields, passed through as written.
 	Params []wire.Field
 
-	Tools      []tool.Decl
+	Tools []tool.Decl
+	// Runs say where tools run, by their names. One that is not there runs from the
+	// cassette.
+	Runs map[string]Run
+	// Servers are the MCP servers that the tools run on.
+	Servers    []Server
 	ToolChoice wire.ToolChoice
 	Guard      []Block
+	// Approvals are what a person decides about calls of tools with Decl.Approval.
+	Approvals []Approval
 
 	Limits    Limits
 	GiveUp    GiveUp
@@ -61,6 +68,13 @@ type Scenario struct {
 
 	// Warnings are doubts that stop nothing, each with its place.
 	Warnings []string
+
+	// unasked: some tools run on a server that has not been asked what it has;
+	// pending: it alone knows which there are. again reads the scenario with what
+	// servers have, and is nil without any.
+	unasked bool
+	pending bool
+	again   func(found map[string][]tool.Decl) (*Scenario, error)
 
 	// places finds the line of a part for messages and annotations.
 	places yamlwalk.Places

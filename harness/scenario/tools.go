@@ -31,6 +31,7 @@ type declaration struct {
 	approval      bool
 	extra         *yamlwalk.Tree
 	provider      *yamlwalk.Tree
+	run           *run
 }
 
 type key struct {
@@ -41,6 +42,19 @@ type key struct {
 var toolItem = yamlwalk.Either("a tool's name or its declaration",
 	yamlwalk.Map(yamlwalk.At(yamlwalk.Text()), func(_ yamlwalk.Value, name text) (item, bool) { return item{name: name}, true }),
 	yamlwalk.Map(toolFields.Kind(), func(_ yamlwalk.Value, d declaration) (item, bool) { return item{name: d.name, decl: &d}, true }))
+
+var toolList = yamlwalk.Either("a list of tools, or {from: an MCP server}",
+	yamlwalk.Map(yamlwalk.List(toolItem), func(_ yamlwalk.Value, items []item) (toolsWritten, bool) {
+		return toolsWritten{items: items}, true
+	}),
+	yamlwalk.Map(takeFields.Kind(), func(_ yamlwalk.Value, t takeFrom) (toolsWritten, bool) { return toolsWritten{from: &t}, true }))
+
+// toolsWritten are the tools of a scenario: items, nil without the field, or those
+// of a server.
+type toolsWritten struct {
+	items []item
+	from  *takeFrom
+}
 
 var toolFields = yamlwalk.Object[declaration]{
 	Is: "a tool",
@@ -57,6 +71,7 @@ var toolFields = yamlwalk.Object[declaration]{
 		yamlwalk.F("approval", "Asks a person before each call.", yamlwalk.Bool(), func(d *declaration) *bool { return &d.approval }),
 		yamlwalk.F("extra", "Further members of the declaration in the request.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.extra }),
 		yamlwalk.F("provider", "The declaration in the request of a tool that the provider runs, like {type: web_search_20250305, name: web_search}; nothing else but the name goes with it.", yamlwalk.Optional(yamlwalk.JSONObject()), func(d *declaration) **yamlwalk.Tree { return &d.provider }),
+		yamlwalk.F("run", "Where calls go: an MCP server, an endpoint, a command. Left out, the recording answers.", yamlwalk.Optional(runFields.Kind()), func(d *declaration) **run { return &d.run }),
 	},
 	AtMostOne: providerAlone(),
 	Check: func(v yamlwalk.Value, d *declaration) {
@@ -75,7 +90,7 @@ var toolFields = yamlwalk.Object[declaration]{
 // providerAlone keeps what the host would do from a tool that it does not run.
 func providerAlone() [][]string {
 	var out [][]string
-	for _, name := range []string{"description", "input", "output", "effect", "key", "timeout", "retry", "max_result", "approval", "extra"} {
+	for _, name := range []string{"description", "input", "output", "effect", "key", "timeout", "retry", "max_result", "approval", "extra", "run"} {
 		out = append(out, []string{"provider", name})
 	}
 	return out
@@ -113,6 +128,7 @@ type toolset struct {
 	there    bool
 	text     []byte
 	decls    []tool.Decl
+	runs     map[string]Run
 	warnings []string
 	err      error
 }
@@ -129,6 +145,12 @@ func readTools(name string, text []byte, schemas *schema.Cache) *toolset {
 			f.Failf(d.name.At, "tool %q is declared twice; drop one", d.name.V)
 		}
 		ts.decls = append(ts.decls, b.decl(d))
+		if r := d.run.place(); r.Real() {
+			if ts.runs == nil {
+				ts.runs = map[string]Run{}
+			}
+			ts.runs[d.name.V] = r
+		}
 	}
 	ts.warnings, ts.err = b.warnings, f.Err()
 	return ts

@@ -136,6 +136,8 @@ func (s *Scenario) toolProblems(f *fault.Spec, entry *fault.Fault, add func(key,
 	name := f.At.Tool
 	i := slices.IndexFunc(s.Tools, func(d tool.Decl) bool { return d.Name == name })
 	switch {
+	case s.pending && i < 0, s.unasked && i >= 0, s.unasked && name == "":
+		// It is checked when the server has been asked for its tools.
 	case len(s.Tools) == 0:
 		add("fault", "%s strikes a tool call, and the scenario has no tools", f.Name)
 	case name != "" && i < 0:
@@ -207,7 +209,7 @@ func (b *builder) said(w *said, part string, s *Scenario) Said {
 }
 
 func (b *builder) scriptTool(part, name string, s *Scenario) {
-	if name != "" && !b.declared(name) {
+	if name != "" && !b.declared(name) && !b.pending {
 		b.failAt(part, "unknown tool %q%s; a script calls what is declared under tools (a tool that is not there is the fault model.unknown_tool)", name, suggest.Hint(name, names(s.Tools)))
 	}
 }

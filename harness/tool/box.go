@@ -37,6 +37,9 @@ type Options struct {
 	Guard func(c Call) (reason string, blocked bool)
 	// Approve asks a person. nil refuses every tool that needs approval.
 	Approve func(ctx context.Context, c Call) (bool, error)
+	// Decide asks like Approve, and goes before it, where a person may also change
+	// the arguments or give a reason.
+	Decide func(ctx context.Context, c Call) (Decision, error)
 	// Post reshapes what a tool answered (redaction, shortening), in order.
 	Post []func(c Call, r Result) Result
 }

@@ -107,26 +107,6 @@ func fieldMessage(bad []schema.FieldError) string {
 	return strings.Join(parts, "; ")
 }
 
-// approve asks for the approval that the tool needs; refused is nil when the
-// call may go on.
-func (p *Pending) approve(ctx context.Context) (refused *Error, err error) {
-	if !p.spec.Decl.Approval {
-		return refused, nil
-	}
-	no := &Error{Code: CodeNotApproved, Message: "a person has to approve this call, and has not", Class: failure.ToolNotApproved}
-	if p.box.opts.Approve == nil {
-		return no, nil
-	}
-	ok, err := p.box.opts.Approve(ctx, p.call)
-	if err != nil {
-		return no, failure.Errorf(classOf(err), "tool %s: asking for approval: %w", p.call.Tool, err)
-	}
-	if !ok {
-		refused = no
-	}
-	return refused, nil
-}
-
 // classOf is the class of an error of the user's own code around a tool: its
 // own, interrupted for an ended context, else world.
 func classOf(err error) failure.Class {

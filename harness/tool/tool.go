@@ -67,12 +67,24 @@ type Decl struct {
 	MaxResult int
 	// Approval asks a person before each call.
 	Approval bool
+	// Hints are what the tool's server says of it, which nobody has checked; nil:
+	// nothing.
+	Hints *Hints
 	// Extra are further members of the declaration on the wire (strict, …).
 	Extra jsontext.Value
 	// Provider is the whole declaration on the wire of a tool that the provider
 	// runs (a web search); nil for the host's own. The model's client cannot call
 	// it.
 	Provider jsontext.Value
+}
+
+// Hints are the annotations of a tool of an MCP server. One that the server does
+// not give is nil.
+type Hints struct {
+	ReadOnly    *bool
+	Destructive *bool
+	Idempotent  *bool
+	OpenWorld   *bool
 }
 
 // DefaultMaxResult is what the model is shown of a result at most: about 64,000

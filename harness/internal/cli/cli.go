@@ -38,6 +38,7 @@ type IO struct {
 	Context        context.Context // ends when a person interrupts
 	Terminal       bool            // Stdout is a terminal
 	ErrTerminal    bool            // Stderr is one
+	InTerminal     bool            // Stdin is one
 
 	hidden *hidden
 }
@@ -48,7 +49,7 @@ func System() IO {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return IO{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Context: ctx,
-		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 	}
 }
 

@@ -114,6 +114,9 @@ func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out 
 		RunID: id, Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), Parallel: int(f.parallel), FailFast: f.failFast,
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
+	if a := newAsker(sys, int(f.parallel)); a != nil {
+		o.Approve = a.ask
+	}
 	worst, unwritten, err := runEach(sys, s, names, o, out, w)
 	if err != nil {
 		w.Discard()

@@ -29,8 +29,9 @@ type Config struct {
 	File string // as opened, for messages; it need not exist
 
 	DefaultModels []string
-	Models        []Model  // in the file's order
-	Secrets       []Secret // every secret that is declared or that a model's key names
+	Models        []Model           // in the file's order
+	Servers       []scenario.Server // MCP servers that scenarios may run tools on, in the file's order
+	Secrets       []Secret          // every secret that is declared, or that a model's key or a server names
 	Limits        scenario.Limits
 	Retries       Retries
 	RealWaitCap   time.Duration
@@ -193,7 +194,7 @@ func (c *Config) Names() []string {
 // Options are what scenarios take from the configuration. Where it describes no
 // model at all, a scenario may name any.
 func (c *Config) Options(cache *scenario.Cache) scenario.Options {
-	o := scenario.Options{Models: c.DefaultModels, Limits: c.Limits, Cache: cache}
+	o := scenario.Options{Models: c.DefaultModels, Limits: c.Limits, Servers: c.Servers, Cache: cache}
 	if len(c.Models) > 0 {
 		o.Known = c.Names()
 	}
@@ -220,8 +221,14 @@ func (w *written) config(f *yamlwalk.File) *Config {
 		c.Secrets = append(c.Secrets, Secret{Name: e.Key, Owner: e.Value.owner, RotateBy: e.Value.rotateBy})
 	}
 	for _, m := range c.Models {
-		if _, ok := c.Secret(m.Key); !ok && m.Key != "" {
-			c.Secrets = append(c.Secrets, Secret{Name: m.Key})
+		c.needSecret(m.Key)
+	}
+	for _, e := range w.servers {
+		s := e.Value
+		s.Name = e.Key
+		c.Servers = append(c.Servers, s)
+		for _, set := range slices.Concat(s.Env, s.Headers) {
+			c.needSecret(set.Env)
 		}
 	}
 	for _, e := range w.flags {
@@ -231,6 +238,13 @@ func (w *written) config(f *yamlwalk.File) *Config {
 		c.Flags[e.Key] = e.Value
 	}
 	return c
+}
+
+// needSecret makes a secret of a variable that is named elsewhere in the file.
+func (c *Config) needSecret(name string) {
+	if _, ok := c.Secret(name); !ok && name != "" {
+		c.Secrets = append(c.Secrets, Secret{Name: name})
+	}
 }
 
 // flagNames are the flags' names, sorted.

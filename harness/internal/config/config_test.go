@@ -15,6 +15,7 @@ import (
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/schema"
+	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -27,6 +28,9 @@ models:
     price: {input: 0.25, output: 2, cache_read: 0.025, as_of: 2026-11-01}
   local:
     api: anthropic-messages
+servers:
+  shop: {command: [shop-server, --db, ':memory:'], env: [SHOP_DB, MODE=test], timeout: 5s}
+  search: {url: 'https://mcp.example.com/mcp', headers: {Authorization: {env: SEARCH_KEY, prefix: 'Bearer '}, X-Tenant: acme}}
 secrets:
   SEARCH_KEY: {owner: search-team, rotate_by: 2027-01-01}
 limits: {iterations: 5, tokens: 9000, tool_calls: 7, time: 2m, parallel: 3}
@@ -50,9 +54,14 @@ func TestLoadEveryField(t *testing.T) {
 			}},
 			{Name: "local", API: wire.AnthropicMessages},
 		},
+		Servers: []scenario.Server{
+			{Name: "shop", Command: []string{"shop-server", "--db", ":memory:"}, Env: []tool.Setting{{Name: "SHOP_DB", Env: "SHOP_DB"}, {Name: "MODE", Value: "test"}}, Timeout: 5 * time.Second},
+			{Name: "search", URL: "https://mcp.example.com/mcp", Headers: []tool.Setting{{Name: "Authorization", Value: "Bearer ", Env: "SEARCH_KEY"}, {Name: "X-Tenant", Value: "acme"}}},
+		},
 		Secrets: []config.Secret{
 			{Name: "SEARCH_KEY", Owner: "search-team", RotateBy: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)},
 			{Name: "OPENAI_API_KEY"},
+			{Name: "SHOP_DB"},
 		},
 		Limits:      scenario.Limits{Iterations: 5, Tokens: 9000, ToolCalls: 7, Time: 2 * time.Minute, Parallel: 3},
 		Retries:     config.Retries{Attempts: 2, Backoff: 100 * time.Millisecond, MaxBackoff: time.Second, RetryAfterCap: 20 * time.Second, AttemptTimeout: 90 * time.Second},
@@ -110,24 +119,31 @@ models.local.api|anthropic-messages|:9:5||
 models.local.base_url|the provider's|default||
 models.local.key.env|none|default||
 models.local.price|not known|default||
+servers.shop.command|shop-server --db :memory:|:11:10||
+servers.shop.env|SHOP_DB, MODE|:11:52||
+servers.shop.timeout|5s|:11:79||
+servers.search.url|https://mcp.example.com/mcp|:12:12||
+servers.search.headers|Authorization, X-Tenant|:12:48||
+servers.search.timeout|30s|default||
 secrets.SEARCH_KEY|not set|environment|search-team|2027-01-01
 secrets.OPENAI_API_KEY|set|environment||
-limits.iterations|5|:12:10||
-limits.tokens|9000|:12:25||
-limits.tool_calls|7|:12:39||
-limits.time|2m0s|:12:54||
-limits.parallel|3|:12:64||
-retries.attempts|2|:13:11||
-retries.backoff|100ms|:13:24||
-retries.max_backoff|1s|:13:40||
-retries.retry_after_cap|20s|:13:57||
-retries.attempt_timeout|1m30s|:13:79||
-real_wait_cap|1s|:14:1||
-redact.headers|x-tenant|:15:10||
-redact.json|/user/email|:15:31||
-rubric|rubric.yaml|:16:1||
-flags.new_loop|true|:17:9||
-reports.keep|3|:18:11||
+secrets.SHOP_DB|not set|environment||
+limits.iterations|5|:15:10||
+limits.tokens|9000|:15:25||
+limits.tool_calls|7|:15:39||
+limits.time|2m0s|:15:54||
+limits.parallel|3|:15:64||
+retries.attempts|2|:16:11||
+retries.backoff|100ms|:16:24||
+retries.max_backoff|1s|:16:40||
+retries.retry_after_cap|20s|:16:57||
+retries.attempt_timeout|1m30s|:16:79||
+real_wait_cap|1s|:17:1||
+redact.headers|x-tenant|:18:10||
+redact.json|/user/email|:18:31||
+rubric|rubric.yaml|:19:1||
+flags.new_loop|true|:20:9||
+reports.keep|3|:21:11||
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

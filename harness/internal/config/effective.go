@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // Setting is one effective value and where it came from.
@@ -30,6 +33,9 @@ func (c *Config) Effective() []Setting {
 	e.add("default_models", strings.Join(c.DefaultModels, ", "))
 	for i := range c.Models {
 		e.model(&c.Models[i])
+	}
+	for i := range c.Servers {
+		e.server(&c.Servers[i])
 	}
 	for i := range c.Secrets {
 		e.secret(&c.Secrets[i])
@@ -98,6 +104,31 @@ func (e *effective) model(m *Model) {
 		e.add(key+".price."+p.name, value)
 	}
 	e.add(key+".price.as_of", day(m.Price.AsOf))
+}
+
+// server shows where a server is, and of what it is given the names alone.
+func (e *effective) server(s *scenario.Server) {
+	key := "servers." + s.Name
+	if s.URL != "" {
+		e.add(key+".url", s.URL)
+		e.add(key+".headers", names(s.Headers))
+	} else {
+		e.add(key+".command", strings.Join(s.Command, " "))
+		e.add(key+".env", names(s.Env))
+	}
+	if s.Timeout != 0 {
+		e.time(key+".timeout", s.Timeout)
+		return
+	}
+	e.add(key+".timeout", "30s")
+}
+
+func names(settings []tool.Setting) string {
+	out := make([]string, len(settings))
+	for i, s := range settings {
+		out[i] = s.Name
+	}
+	return strings.Join(out, ", ")
 }
 
 func (e *effective) secret(s *Secret) {

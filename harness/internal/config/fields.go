@@ -17,6 +17,7 @@ import (
 type written struct {
 	defaultModels []yamlwalk.Located[string]
 	models        []yamlwalk.Entry[model]
+	servers       []yamlwalk.Entry[scenario.Server]
 	secrets       []yamlwalk.Entry[secret]
 	limits        scenario.Limits
 	retries       Retries
@@ -52,6 +53,7 @@ var spec = yamlwalk.Object[written]{
 	Fields: []yamlwalk.Field[written]{
 		yamlwalk.F("default_models", "Models that are run where a scenario names none.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(w *written) *[]yamlwalk.Located[string] { return &w.defaultModels }),
 		yamlwalk.F("models", "Model versions by their names: what a scenario may run.", yamlwalk.Entries("models", nil, modelFields.Kind()), func(w *written) *[]yamlwalk.Entry[model] { return &w.models }),
+		yamlwalk.F("servers", "MCP servers by their names, for every scenario: what its tools may run on.", scenario.Servers(), func(w *written) *[]yamlwalk.Entry[scenario.Server] { return &w.servers }),
 		yamlwalk.F("secrets", "Who owns each secret and when it has to be renewed, by the name of its environment variable. Never the secret itself.", yamlwalk.Entries("secrets", envForm, secretFields.Kind()), func(w *written) *[]yamlwalk.Entry[secret] { return &w.secrets }),
 		yamlwalk.F("limits", "Budgets of a run where a scenario does not say its own.", scenario.LimitFields(), func(w *written) *scenario.Limits { return &w.limits }),
 		yamlwalk.F("retries", "How failed model calls are repeated.", retryFields.Kind(), func(w *written) *Retries { return &w.retries }),

@@ -5,6 +5,7 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -16,10 +17,13 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/agent"
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/config"
 	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // Dirs are the folders of a project. An empty one is below Root by its usual
@@ -47,6 +51,8 @@ type Suite struct {
 	Config *config.Config
 	names  []string
 	cache  scenario.Cache
+	getenv func(string) string
+	root   string // where programs run
 
 	mu     sync.Mutex
 	models map[string]bool // named by the scenarios loaded so far
@@ -57,7 +63,7 @@ type Suite struct {
 // Open reads the configuration and lists the scenarios. getenv gives secrets
 // only. An error has the class scenario_invalid or world.
 func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
-	s := &Suite{Dirs: dirs.filled(), models: map[string]bool{}, labels: map[string]bool{}, faults: map[string]bool{}}
+	s := &Suite{Dirs: dirs.filled(), getenv: getenv, root: dirs.Root, models: map[string]bool{}, labels: map[string]bool{}, faults: map[string]bool{}}
 	names, err := scenario.List(s.Dirs.Scenarios)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -158,6 +164,9 @@ type Options struct {
 	Update   bool
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
+	// Approve asks a person about a call, where the scenario says nothing of it and
+	// its tools really run; nil: nobody is there.
+	Approve func(ctx context.Context, c tool.Call) (bool, error)
 }
 
 // Params are what a run of the scenario with the model takes.
@@ -172,6 +181,10 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	}
 	if p.Agent == nil {
 		p.Agent = agent.Loop{}
+	}
+	p.RealWaitCap = s.Config.RealWaitCap
+	if sc.RunsTools() {
+		p.Clock, p.OpenTools, p.Approve = clock.ModeReal, s.openTools, o.Approve
 	}
 	if m, ok := s.Config.Model(model); ok {
 		p.BaseURL = m.BaseURL
@@ -188,6 +201,14 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 			"%s: model %q: its API is not known; describe it in %s under models, as in {%s: {api: anthropic-messages}}, or write api: in the scenario (anthropic-messages, openai-chat, openai-responses or gemini)", at, model, s.Config.File, model)
 	}
 	return p, nil
+}
+
+// openTools starts what the tools of one run run on.
+func (s *Suite) openTools(ctx context.Context, sc *scenario.Scenario) (*harness.Tools, error) {
+	return world.Open(ctx, sc, world.Options{
+		Dir: s.root, Getenv: s.getenv, Config: s.Config.File,
+		Secret: func(name string) bool { _, ok := s.Config.Secret(name); return ok },
+	})
 }
 
 // Prices is the oldest day of a price in the configuration, "" without any.
