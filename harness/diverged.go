@@ -41,17 +41,28 @@ func (w *world) uncheckedBy() {
 // than the most that is expected, and first calls other than the expected ones.
 func (w *world) tooMuchAlready() {
 	e := &w.env.Scenario.Expect
-	atMost := func(r *scenario.Range) *scenario.Range {
-		if r == nil {
-			return nil
-		}
-		return &scenario.Range{Max: r.Max}
+	w.expectAtMost(e.Iterations, w.result.Outcome.Iterations, "iteration", "iterations", "iterations")
+	w.expectAtMost(e.ToolCalls, len(w.lastCalls()), "tool call", "tool calls", "tool_calls")
+	w.expectAtMost(e.Attempts, len(w.result.Models), "attempt at the model", "attempts at the model", "attempts")
+	m := e.Calls
+	if m == nil {
+		return
 	}
-	w.expectCounts(atMost(e.Iterations), atMost(e.ToolCalls), atMost(e.Attempts))
-	if m := e.Calls; m != nil && (m.Mode == transcript.Strict || m.Mode == "") {
-		first := *m
-		first.Calls = m.Calls[:min(len(w.lastCalls()), len(m.Calls))]
-		w.expectCalls(&first)
+	sofar := *m
+	switch m.Mode {
+	case transcript.Strict, "":
+		sofar.Calls = m.Calls[:min(len(w.lastCalls()), len(m.Calls))]
+	case transcript.Unordered, transcript.Subset:
+		sofar.Mode = transcript.Subset // what is made must be among these, whatever comes
+	case transcript.Superset:
+		return // what is missing may still come
+	}
+	w.expectCalls(&sofar)
+}
+
+func (w *world) expectAtMost(r *scenario.Range, n int, one, many, field string) {
+	if r != nil && n > r.Max {
+		w.expected(fmt.Sprintf("%s already, expected at most %d", plural(n, one, many), r.Max), field)
 	}
 }
 

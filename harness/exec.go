@@ -177,15 +177,42 @@ func (w *world) once(ctx context.Context) (out Outcome, timeUp bool, err error) 
 	return out, timeUp, err
 }
 
-// agent calls the agent so that its panic is a failure of the scenario only.
+// agent calls the agent so that its panic is a failure of the scenario only. On
+// package time it has a goroutine of its own, which can be ended when the agent
+// runs away.
 func (w *world) agent(ctx context.Context) (out Outcome, err error) {
+	if w.result.Clock == clock.ModeVirtual {
+		return w.call(ctx)
+	}
+	done := make(chan struct{})
+	err = failure.Errorf(failure.Agent, "the agent ended its goroutine instead of returning")
+	go func() {
+		defer close(done)
+		out, err = w.call(ctx)
+	}()
+	<-done
+	if w.tap.ranAway() {
+		err = errRanAway()
+	}
+	return out, err
+}
+
+func (w *world) call(ctx context.Context) (out Outcome, err error) {
 	defer func() {
-		if v := recover(); v != nil {
+		switch v := recover(); v.(type) {
+		case nil:
+		case runaway:
+			err = errRanAway()
+		default:
 			w.panicked = true
 			err = failure.Errorf(failure.Agent, "the agent panicked: %v", v)
 		}
 	}()
 	return w.params.Agent.Run(ctx, w.env)
+}
+
+func errRanAway() error {
+	return failure.Errorf(failure.Agent, "the agent asked more than %d times for just the same, and was stopped; bound what it tries again", mostAttempts)
 }
 
 // firstError is the error that says most: an interruption, a miss that the agent

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -21,7 +22,9 @@ import (
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/script"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
@@ -484,4 +487,39 @@ func TestHostKeysLeaveNoTrace(t *testing.T) {
 	if diff := cmp.Diff([]string{`{"city":"London"}`, `{"city":"London"}`, `{"city":"London"}`, `{"city":"London"}`}, args); diff != "" {
 		t.Errorf("written down (-want +got):\n%s", diff)
 	}
+}
+
+// An agent that asks for ever and looks at nothing is stopped, on either clock.
+func TestAnAgentThatRunsAway(t *testing.T) {
+	p := newProject(t)
+	for _, mode := range []clock.Mode{clock.ModeVirtual, clock.ModeReal} {
+		r := p.exec("hello", func(hp *harness.Params) {
+			hp.Clock = mode
+			asking(func(_ context.Context, env *harness.Env) (string, error) {
+				for {
+					if resp, err := ask(context.WithoutCancel(t.Context()), env, hello); err == nil {
+						_, _ = io.Copy(io.Discard, resp.Body)
+					}
+				}
+			})(hp)
+			if mode == clock.ModeVirtual {
+				asking(func(ctx context.Context, env *harness.Env) (string, error) {
+					for {
+						_, _ = ask(ctx, env, hello)
+					}
+				})(hp)
+			}
+			hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "model.overloaded", Times: fault.Every}}}
+		})
+		wants(t, string(mode), r, harness.Fail, failure.Agent, failure.PartAgent, "the agent asked more than 1000 times for just the same, and was stopped")
+	}
+}
+
+// An agent may end its goroutine, as testing.T.FailNow does; that is its failure.
+func TestAnAgentThatEndsItsGoroutine(t *testing.T) {
+	r := newProject(t).exec("hello", func(hp *harness.Params) {
+		hp.Clock = clock.ModeReal
+		asking(func(context.Context, *harness.Env) (string, error) { runtime.Goexit(); return "", nil })(hp)
+	})
+	wants(t, "it ended", r, harness.Fail, failure.Agent, failure.PartAgent, "the agent ended its goroutine instead of returning")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -37,10 +38,10 @@ func (w *world) judge() {
 		w.expectations()
 	}
 	w.breaches()
+	if !w.shortened() {
+		w.unplayed()
+	}
 	if !w.params.ContractOnly {
-		if !w.shortened() {
-			w.unplayed()
-		}
 		w.leftScript()
 		w.golden()
 		if diverged {
@@ -64,7 +65,6 @@ func (w *world) breaches() {
 			delete(w.unbreached, b.Rule)
 			continue
 		}
-		w.result.Breaches = append(w.result.Breaches, b)
 		w.breach(b)
 	}
 	for _, rule := range slices.Sorted(maps.Keys(w.unbreached)) {
@@ -78,7 +78,11 @@ func (w *world) toBeBreached() map[contract.Rule]string {
 	want := map[contract.Rule]string{}
 	for i := range w.result.Faults {
 		f := &w.result.Faults[i]
-		// A run of the task after it may make good what was missing.
+		// A run of the task after it may make good what was missing, and so may what
+		// would have come after a divergence.
+		if w.end.Class == failure.Diverged {
+			break
+		}
 		if entry, ok := fault.Lookup(f.Spec.Name); ok && w.params.ContractOnly && entry.FoundBy != "" && f.Times > 0 && len(w.begins) == 0 {
 			want[contract.Rule(entry.FoundBy)] = f.Spec.Name
 		}
@@ -231,6 +235,7 @@ func (w *world) outcome() bool {
 const completed = "completed"
 
 func (w *world) breach(b contract.Breach) {
+	w.result.Breaches = append(w.result.Breaches, b)
 	w.fail(Failure{
 		Class: failure.Contract, Part: b.Part, What: b.String(),
 		Why:  "rule " + string(b.Rule) + ": " + title(w.result.Findings, b.Rule),
@@ -256,9 +261,16 @@ func title(findings []contract.Finding, rule contract.Rule) string {
 }
 
 // shortened tells that a fault may keep recordings from being asked for: the model
-// has seen it, or the run has ended by it.
+// has seen it, or the run has ended by it. A recording made under the fault is
+// asked for to its end.
 func (w *world) shortened() bool {
-	return w.injector != nil && (w.injector.Seen() || w.result.Outcome.Class != failure.None)
+	if w.injector == nil {
+		return false
+	}
+	if v := w.params.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
+		return w.diverged() != nil
+	}
+	return w.injector.Seen() || w.result.Outcome.Class != failure.None
 }
 
 // unplayed fails the run for the recordings that nobody asked for, file by file.

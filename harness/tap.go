@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -27,7 +28,43 @@ type tap struct {
 
 	mu   sync.Mutex
 	n    int
+	last []byte // the newest request's body
+	same int    // how often it came in a row
 	open map[*tapBody]struct{}
+}
+
+// mostAttempts is how often an agent may ask for just the same in a row before it
+// is stopped: one that looks neither at its context nor at a count goes on for
+// ever, and time that costs nothing does not end it.
+const mostAttempts = 1000
+
+// runaway is what an agent's call panics with on a virtual clock.
+type runaway struct{}
+
+// stop ends the goroutine that asks, once it has asked too often. On a virtual
+// clock that is the caller's own, which must live on.
+func (t *tap) stop(ctx context.Context, text []byte) {
+	t.mu.Lock()
+	if bytes.Equal(t.last, text) {
+		t.same++
+	} else {
+		t.last, t.same = text, 1
+	}
+	ran := t.same > mostAttempts
+	t.mu.Unlock()
+	switch {
+	case !ran:
+	case clock.IsVirtual(ctx):
+		panic(runaway{})
+	default:
+		runtime.Goexit()
+	}
+}
+
+func (t *tap) ranAway() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.same > mostAttempts
 }
 
 func newTap(next http.RoundTripper, j *journal.Journal) *tap {
@@ -47,6 +84,7 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.write(ctx, e, err)
 		return nil, err
 	}
+	t.stop(ctx, text)
 	if req.Body != nil {
 		req = req.WithContext(ctx) // a copy: a RoundTripper must not change its request
 		req.Body = body.Of(text)

@@ -53,7 +53,7 @@ func (w *world) faulty(next http.RoundTripper) http.RoundTripper {
 	if w.injector == nil {
 		return next
 	}
-	w.divert = &divert{next: next, may: w.mayDiverge, script: w.script()}
+	w.divert = &divert{next: next, may: w.mayDiverge, script: w.script(), blind: w.params.Scenario.Replay.Match == scenario.MatchSequence}
 	return w.injector.Model(w.divert)
 }
 
@@ -99,6 +99,7 @@ func (w *world) diverged() error {
 type divert struct {
 	next   http.RoundTripper
 	may    func() bool
+	blind  bool // the recordings answer in their order, whatever is asked
 	script *script.Model
 
 	mu     sync.Mutex
@@ -118,7 +119,7 @@ func (d *divert) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	again := req.Clone(req.Context())
 	again.Body = body.Of(text)
-	resp, err := d.next.RoundTrip(again)
+	resp, err := d.ask(again)
 	if failure.Of(err) != failure.CassetteMiss || !d.may() {
 		return resp, err
 	}
@@ -133,6 +134,14 @@ func (d *divert) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	again.Body = body.Of(text)
 	return d.say(again)
+}
+
+// ask asks the recordings, unless they would answer whatever the model was shown.
+func (d *divert) ask(req *http.Request) (*http.Response, error) {
+	if d.blind && d.may() {
+		return nil, failure.Errorf(failure.CassetteMiss, "what was recorded is no answer to what the model was shown, though in mode sequence it would be given")
+	}
+	return d.next.RoundTrip(req)
 }
 
 func (d *divert) say(req *http.Request) (*http.Response, error) {
@@ -204,6 +213,9 @@ func (w *world) regenerate(ctx context.Context, before Outcome) {
 		attempts: len(journal.Of[*journal.ToolAttempt](w.journal)),
 		ended:    &journal.Ended{At: clock.Now(ctx), Class: before.Class, Detail: before.Detail, Answer: before.Answer, Stop: before.Stop},
 	})
+	if before.Class == failure.None && !w.injector.Seen() {
+		w.unplayed()
+	}
 	w.injector.Regenerate(ctx)
 	if w.player != nil {
 		w.player.Rewind()

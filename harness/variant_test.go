@@ -71,15 +71,23 @@ func TestADivergence(t *testing.T) {
 		{"more calls than expected were made already", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{ToolCalls: &scenario.Range{}}
 			v.Accept = "the outage is what it is about"
-		}, harness.Fail, "1 tool call, expected 0"},
+		}, harness.Fail, "1 tool call already, expected at most 0"},
 		{"more turns, too", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Iterations: &scenario.Range{}}
 			v.Accept = "the outage is what it is about"
-		}, harness.Fail, "1 iteration, expected 0"},
+		}, harness.Fail, "1 iteration already, expected at most 0"},
 		{"other calls than expected were made already", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Calls: &transcript.Match{Calls: []transcript.ExpectedCall{{Tool: "get_time"}, {Tool: "get_weather"}}}}
 			v.Accept = "the outage is what it is about"
 		}, harness.Fail, "the tool calls differ"},
+		{"calls that are not among those expected in any order", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Calls: &transcript.Match{Mode: transcript.Unordered, Calls: []transcript.ExpectedCall{{Tool: "get_time"}}}}
+			v.Accept = "the outage is what it is about"
+		}, harness.Fail, "the tool calls differ"},
+		{"what is missing of those expected may still come", func(v *scenario.Variant) {
+			v.Expect = scenario.Expect{Calls: &transcript.Match{Mode: transcript.Superset, Calls: []transcript.ExpectedCall{{Tool: "get_time"}}}}
+			v.Accept = "the outage is what it is about"
+		}, harness.Pass, "accepted"},
 		{"what is expected until there does not hold", func(v *scenario.Variant) {
 			v.Expect = scenario.Expect{Told: []string{"sunny"}}
 		}, harness.Fail, `the model was not told "sunny"`},
@@ -170,6 +178,17 @@ func TestAScriptGoesOn(t *testing.T) {
 	}
 }
 
+// In mode sequence the recordings would answer whatever the model was shown: there,
+// too, they end where it sees a fault.
+func TestADivergenceInModeSequence(t *testing.T) {
+	p := newProject(t)
+	p.edit("scenarios/weather.yaml", "model: m-1", "model: m-1\nreplay: {match: sequence}")
+	if r := p.under(t, asItIs, "model.overloaded"); r.Verdict != harness.Pass {
+		t.Errorf("not seen: %s %+v", r.Verdict, r.Failures)
+	}
+	wants(t, "seen", p.under(t, asItIs, "tool.panic"), harness.Diverged, failure.Diverged, failure.PartScenario, "the recording ends where the model sees tool.panic")
+}
+
 // A recording that was made under the fault is replayed as a whole.
 func TestARecordingUnderTheFault(t *testing.T) {
 	p := newProject(t)
@@ -183,6 +202,14 @@ func TestARecordingUnderTheFault(t *testing.T) {
 	if err := os.MkdirAll(p.path("cassettes/weather/m-1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	p.write("cassettes/weather/m-1/v.yaml", strings.ReplaceAll(string(text), "sunny", "hot"))
+	r = p.under(t, recorded, "tool.unavailable@times=every")
+	if r.Verdict != harness.Diverged {
+		t.Errorf("a recording that does not know what the model is shown: %s %+v", r.Verdict, r.Failures)
+	}
+	_, one, _ := strings.Cut(string(text), "interactions:\n")
+	p.write("cassettes/weather/m-1/v.yaml", string(text)+one)
+	wants(t, "more than is asked for", p.under(t, recorded, "model.overloaded"), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "2 recordings were not asked for")
 	p.write("cassettes/weather/m-1/v.yaml", strings.ReplaceAll(string(text), "sunny", "hot"))
 	if r = p.under(t, recorded, "model.overloaded"); r.Models == nil || r.Verdict == harness.Broken {
 		t.Errorf("with it: %s %+v", r.Verdict, r.Failures)
@@ -223,6 +250,28 @@ func TestASwallowedMissUnderAFault(t *testing.T) {
 		})(hp)
 	})
 	if r.Verdict != harness.Fail || r.Failures[0].Class != failure.CassetteMiss {
+		t.Errorf("%s: %+v", r.Verdict, r.Failures)
+	}
+}
+
+// The first run of a task that is run again has to ask for what was recorded, too.
+func TestALazyRunBeforeTheNext(t *testing.T) {
+	p := newProject(t)
+	runs := 0
+	r := p.exec("hello", func(hp *harness.Params) {
+		hp.Variant = &scenario.Variant{ID: "v", Faults: []fault.Spec{{Name: "host.regenerate"}}}
+		asking(func(ctx context.Context, env *harness.Env) (string, error) {
+			if runs++; runs == 1 {
+				return "Hello!", nil
+			}
+			resp, err := ask(ctx, env, hello)
+			if err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+			}
+			return "Hello!", err
+		})(hp)
+	})
+	if r.Verdict != harness.Fail || r.Failures[0].Class != failure.CassetteUnplayed {
 		t.Errorf("%s: %+v", r.Verdict, r.Failures)
 	}
 }

@@ -51,6 +51,12 @@ func Wall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lineKey{}, clockValue{start: time.Now()})
 }
 
+// IsVirtual tells whether the context has a timeline of its own.
+func IsVirtual(ctx context.Context) bool {
+	c, _ := from(ctx)
+	return c.line != nil
+}
+
 // Now is the time since the run began; 0 without a clock.
 func Now(ctx context.Context) time.Duration {
 	switch c, ok := from(ctx); {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/retake-harness/retake/harness/failure"
 )
@@ -78,9 +79,19 @@ func (r *run) tooFew(tool string, got, want int) {
 	}
 	if r.stoppedBy(failure.None) {
 		b.What += ", and the run ended as completed: its answer claims more than was done"
-		b.Part = failure.PartModel
+		b.Part = r.speaker()
 	}
 	r.breach(b)
+}
+
+// speaker is the part whose word the answer is: the model's, unless the agent says
+// something else.
+func (r *run) speaker() failure.Part {
+	if n := len(r.turns); n > 0 && r.turns[n-1] == r.requests[len(r.requests)-1] &&
+		(r.Ended.Answer == "" || strings.TrimSpace(r.Ended.Answer) == strings.TrimSpace(r.turns[n-1].Response.Text())) {
+		return failure.PartModel
+	}
+	return failure.PartAgent
 }
 
 func expected(tool string, got, want int) string {

@@ -318,3 +318,55 @@ func TestRegenerations(t *testing.T) {
 		}
 	}
 }
+
+// A part that an agent throws away the model has not seen; one that it goes on with
+// it has.
+func TestAPartOfAnAnswer(t *testing.T) {
+	for _, api := range apis {
+		for _, shows := range []bool{false, true} {
+			r := newRig(t, api, true, []fault.Spec{{Name: "model.truncated_stream", At: fault.Address{Event: 2}}}, said("one", called("c1", "f", `{"n":1}`)), said("two"))
+			ctx := virtual(t)
+			r.ask(t, ctx, "a")
+			if !r.inj.Seen() {
+				t.Errorf("%s: a part was given as if it were the whole", api)
+			}
+			c, _ := codec.For(api)
+			say := func(role wire.Role, text string) wire.Message {
+				return wire.Message{Role: role, Blocks: []wire.Block{{Kind: wire.KindText, Text: text}}}
+			}
+			messages := []wire.Message{say(wire.RoleUser, "a"), say(wire.RoleUser, "please")}
+			if shows {
+				messages = []wire.Message{say(wire.RoleUser, "a"), say(wire.RoleAssistant, "on"), say(wire.RoleUser, "go on")}
+			}
+			body, err := c.EncodeRequest(nil, &wire.Request{Model: "m", Stream: true, MaxTokens: 100, Messages: messages})
+			if err != nil {
+				t.Fatal(err)
+			}
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://api.example"+c.Path("m", true), bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.client.RoundTrip(req); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.inj.Seen(); got != shows {
+				t.Errorf("%s: the agent shows the part: %v; seen: %v", api, shows, got)
+			}
+		}
+	}
+}
+
+// Another address is another call, whatever its body: at Gemini the model is there.
+func TestAnotherAddressIsAnotherCall(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.short_body"}}, said("one"), said("two"))
+	ctx := virtual(t)
+	r.ask(t, ctx, "a")
+	next := r.client
+	r.client = roundTripper(func(req *http.Request) (*http.Response, error) {
+		req.URL.RawQuery = "other=1"
+		return next.RoundTrip(req)
+	})
+	if got := r.ask(t, ctx, "a"); r.asked != 2 || got.answer.Text() != "two" {
+		t.Errorf("asked %d times, got %q; want an answer of its own", r.asked, got.answer.Text())
+	}
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/internal/body"
+	"github.com/retake-harness/retake/harness/wire"
+	"github.com/retake-harness/retake/harness/wire/codec"
 )
 
 // Model wraps what answers the model's requests. A request whose body is that of
@@ -22,26 +24,49 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 
 // modelCall is a call that was not answered well so far.
 type modelCall struct {
+	url      string
 	body     []byte
 	number   int
 	attempts int
 	held     *held // the answer that an attempt was robbed of
 }
 
-// begin finds the call that the body belongs to.
-func (i *Injector) begin(text []byte) (*modelCall, int) {
+// begin finds the call that the request belongs to.
+func (i *Injector) begin(method, url string, text []byte) (*modelCall, int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, c := range i.open {
-		if bytes.Equal(c.body, text) {
+		if c.url == url && bytes.Equal(c.body, text) {
 			c.attempts++
 			return c, c.attempts
 		}
 	}
+	for c := range i.partial {
+		if !goesOn(method, c, url, text) {
+			delete(i.partial, c) // the part that had arrived was thrown away
+		}
+	}
 	i.calls++
-	c := &modelCall{body: text, number: i.calls, attempts: 1}
+	c := &modelCall{url: url, body: text, number: i.calls, attempts: 1}
 	i.open = append(i.open, c)
 	return c, 1
+}
+
+// goesOn tells whether a request shows the model an answer to call c that was
+// given in part: it has the call's messages, and then one of the model's.
+func goesOn(method string, c *modelCall, url string, text []byte) bool {
+	api, ok := codec.Detect(method, url, text)
+	if !ok {
+		return true
+	}
+	cd, _ := codec.For(api)
+	before, err := cd.DecodeRequest(c.url, c.body)
+	if err != nil {
+		return true
+	}
+	now, err := cd.DecodeRequest(url, text)
+	n := len(before.Messages)
+	return err == nil && len(now.Messages) > n && wire.HasPrefix(now.Messages, before.Messages) && now.Messages[n].Role == wire.RoleAssistant
 }
 
 // done closes a call that was answered well.
@@ -80,7 +105,7 @@ func (i *Injector) roundTrip(next http.RoundTripper, req *http.Request) (*http.R
 		req = req.WithContext(req.Context()) // a copy: a RoundTripper must not change its request
 		req.Body = body.Of(text)
 	}
-	c, attempt := i.begin(text)
+	c, attempt := i.begin(req.Method, req.URL.String(), text)
 	s := &strike{injector: i, began: clock.Now(req.Context()), ctx: req.Context(), req: req, body: text, call: c, next: next, at: Address{Call: c.number, Attempt: attempt}}
 	if err := i.continueGuess(s); err != nil {
 		return nil, err

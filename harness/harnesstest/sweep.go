@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -144,5 +145,14 @@ func command(test string, specs []fault.Spec) string {
 	for i := range specs {
 		parts[i] = specs[i].String()
 	}
-	return repeatVar + "='" + strings.ReplaceAll(strings.Join(parts, " "), "'", "%27") + "' go test -v -run '^" + test + "$'"
+	return repeatVar + "='" + strings.ReplaceAll(strings.Join(parts, " "), "'", "%27") + "' go test -v -run '" + anchored(test) + "'"
+}
+
+// anchored selects one test and no other: each element of its path, whole.
+func anchored(test string) string {
+	elements := strings.Split(test, "/")
+	for i, e := range elements {
+		elements[i] = "^" + regexp.QuoteMeta(e) + "$"
+	}
+	return strings.Join(elements, "/")
 }

@@ -37,6 +37,7 @@ type careless struct {
 	forgets         bool // drops the first turn with its results once a call has failed
 	goesOnUnsettled bool // ends the task while the model waits for results
 	pleads          bool // adds a word to the conversation before it tries again
+	invents         bool // answers by itself when the model gives an error
 	startsOver      bool // begins the whole task anew after an error of the model's side
 }
 
@@ -67,6 +68,9 @@ func (c careless) Run(ctx context.Context, env *harness.Env) (harness.Outcome, e
 		if err != nil {
 			if c.silent && failure.Of(err) == failure.Protocol {
 				return harness.Outcome{}, nil
+			}
+			if c.invents {
+				return harness.Outcome{Answer: "All done.", Stop: wire.StopDone}, nil
 			}
 			return harness.Outcome{Class: failure.Of(err), Detail: err.Error()}, nil
 		}

@@ -74,6 +74,7 @@ func TestEachMistakeIsFound(t *testing.T) {
 		{"runs both calls of one id and sends both back", careless{runsTwice: true}, "travel/umbrella", "model.duplicate_id", "W2"},
 		{"adds a word before it tries again", careless{pleads: true}, "travel/umbrella", "model.overloaded", "cassette_miss"},
 		{"begins the task anew after an overload", careless{startsOver: true}, "travel/umbrella", "model.server_error", "cassette_miss"},
+		{"answers by itself when the model gives an error", careless{invents: true}, "travel/umbrella", "model.client_error", "cassette_unplayed"},
 		{"leaves a turn out of the history", careless{forgets: true}, "travel/umbrella", "tool.unavailable", "W11"},
 	} {
 		r := sweepOf(t, sweep.Params{Run: with(paramsOf(t, tc.scenario), tc.agent), Only: []string{tc.fault}})
