@@ -274,11 +274,12 @@ func (w *world) shortened() bool {
 }
 
 // unplayed fails the run for the recordings that nobody asked for, file by file.
+// Where a fault has struck a tool call it takes the place of a recorded attempt.
 func (w *world) unplayed() {
 	if w.player != nil {
 		w.leftOver(w.modelFile, w.player.Unplayed())
 	}
-	if w.tools != nil && !w.borrowed {
+	if w.tools != nil && !w.borrowed && (w.injector == nil || !w.injector.StruckTool()) {
 		w.leftOver(w.toolFile, w.tools.Unplayed())
 	}
 }

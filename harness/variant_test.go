@@ -315,15 +315,32 @@ func TestAFaultThatWasMadeGood(t *testing.T) {
 	if r.Verdict != harness.Fail || r.Failures[len(r.Failures)-1].Class != failure.CassetteMiss {
 		t.Errorf("another question: %s %+v", r.Verdict, r.Failures)
 	}
+	text, err := os.ReadFile(p.path("cassettes/weather/m-1.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, one, _ := strings.Cut(string(text), "interactions:\n")
+	p.write("cassettes/weather/m-1.yaml", string(text)+strings.ReplaceAll(one, "Does it rain?", "Does it snow?"))
+	for _, spec := range []string{"tool.unavailable", "tool.duplicate_delivery", "model.overloaded"} {
+		wants(t, "spare recordings, "+spec, p.under(t, asItIs, spec), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "2 recordings were not asked for")
+	}
+}
+
+// A fault takes the place of a recorded attempt of its tool: what is left over then
+// is nothing that the agent did not ask for.
+func TestAStruckToolLeavesRecordings(t *testing.T) {
+	p := newProject(t)
+	p.edit("scenarios/weather.yaml", "effect: read", "effect: read\n    retry: {attempts: 2}")
 	text, err := os.ReadFile(p.path("cassettes/weather/tools.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, one, _ := strings.Cut(string(text), "interactions:\n")
-	p.write("cassettes/weather/tools.yaml", string(text)+strings.ReplaceAll(one, "London", "Paris"))
-	for _, spec := range []string{"tool.unavailable", "tool.duplicate_delivery"} {
-		wants(t, "a spare recording, "+spec, p.under(t, asItIs, spec), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for")
+	p.write("cassettes/weather/tools.yaml", string(text)+one)
+	if r := p.under(t, asItIs, "tool.unavailable"); r.Verdict != harness.Pass {
+		t.Errorf("%s: %+v", r.Verdict, r.Failures)
 	}
+	wants(t, "without a fault at a tool", p.under(t, asItIs, "model.overloaded"), harness.Fail, failure.CassetteUnplayed, failure.PartAgent, "1 recording was not asked for")
 }
 
 // A script whose turn calls what the tools' cassette does not know is told as that.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,6 +103,14 @@ func (i *Injector) Fired() []Fired {
 		}
 	}
 	return out
+}
+
+// StruckTool tells whether a fault has struck a tool call, so that recorded attempts
+// may be left over.
+func (i *Injector) StruckTool() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.ContainsFunc(i.armed, func(a *armed) bool { return a.fired > 0 && a.fault.Side() == SideTool })
 }
 
 // Seen tells whether the model has been shown what a fault did: an answer of its
@@ -233,8 +242,13 @@ func (i *Injector) Regenerations() int {
 	return n
 }
 
-// Regenerate notes that the task is run again.
+// Regenerate notes that the task is run again: no request goes on with a call of
+// the run before.
 func (i *Injector) Regenerate(ctx context.Context) {
+	i.mu.Lock()
+	i.open = nil
+	clear(i.partial)
+	i.mu.Unlock()
 	for _, a := range i.armed {
 		if a.fault == &regenerate {
 			i.struck(clock.Now(ctx), a, Address{})

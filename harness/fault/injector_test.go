@@ -370,3 +370,15 @@ func TestAnotherAddressIsAnotherCall(t *testing.T) {
 		t.Errorf("asked %d times, got %q; want an answer of its own", r.asked, got.answer.Text())
 	}
 }
+
+// A further run of the task begins its own calls: it does not go on with one that
+// the run before was robbed of.
+func TestAFurtherRunBeginsItsOwnCalls(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.short_body"}, {Name: "host.regenerate"}}, said("one"), said("two"))
+	ctx := virtual(t)
+	r.ask(t, ctx, "a")
+	r.inj.Regenerate(ctx)
+	if got := r.ask(t, ctx, "a"); r.asked != 2 || got.answer == nil || got.answer.Text() != "two" {
+		t.Errorf("asked %d times, got %+v; want an answer of its own", r.asked, got.answer)
+	}
+}

@@ -125,7 +125,7 @@ func TestTheWriteWithoutAKeyIsFoundOut(t *testing.T) {
 // Without its mistakes the careless loop keeps the contract, and so does the
 // reference loop: what a sweep reports is never the sweep's own doing.
 func TestTheSweepFindsNothingElse(t *testing.T) {
-	for _, name := range []string{"travel/umbrella", "travel/umbrella-stream"} {
+	for _, name := range []string{"travel/umbrella", "travel/umbrella-stream", "travel/tool-error", "travel/blocked"} {
 		for _, a := range []harness.Agent{nil, careless{}} {
 			p := paramsOf(t, name)
 			if a != nil {
