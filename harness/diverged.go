@@ -89,7 +89,7 @@ func (w *world) divergence() {
 	}
 	w.fail(Failure{
 		Class: failure.Diverged, Part: failure.PartScenario, What: what,
-		Why: "a recorded model cannot answer what it never saw",
+		Why:  "a recorded model cannot answer what it never saw",
 		Next: "say how the run goes on, under on_divergence: script with the model's turns, recorded with a cassette of this fault, or {accept: reason}",
 	}, "on_divergence")
 }
