@@ -74,9 +74,8 @@ type Params struct {
 }
 
 // Case is one scenario with one model, without faults or under those of one of its
-// variants. One whose scenario cannot be loaded has
-// neither model nor labels, and is always selected: nobody knows what it would
-// say.
+// variants. One whose scenario cannot be loaded has neither model nor labels, and
+// is always selected: nobody knows what it would say.
 type Case struct {
 	Name   string
 	Model  string
@@ -103,8 +102,8 @@ func (c Case) String() string {
 }
 
 // Cases lists what p selects, by name, model and variant, each model without
-// faults first. A scenario that cannot be
-// loaded is a case, too, which comes out as invalid, so that it hides no other.
+// faults first. A scenario that cannot be loaded is a case, too, which comes out as
+// invalid, so that it hides no other.
 func Cases(p Params) ([]Case, error) {
 	s, err := suite.Open(suite.Dirs{Root: p.Dir}, os.Getenv)
 	if err != nil {
