@@ -69,6 +69,14 @@ func goesOn(method string, c *modelCall, url string, text []byte) bool {
 	return err == nil && len(now.Messages) > n && wire.HasPrefix(now.Messages, before.Messages) && now.Messages[n].Role == wire.RoleAssistant
 }
 
+// Calls is how many model calls there were so far, the one that is being answered
+// included.
+func (i *Injector) Calls() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.calls
+}
+
 // done closes a call that was answered well.
 func (i *Injector) done(c *modelCall) {
 	i.mu.Lock()

@@ -13,6 +13,17 @@
 //
 // RETAKE_UPDATE=1 (or GOLDIE_UPDATE=1) accepts transcripts as golden.
 //
+// # What the loop does on bad days
+//
+// Sweep puts the agent under every fault of the catalogue, at every place of a
+// scenario, and fails where it breaks the contract or does something twice:
+//
+//	func TestSweep(t *testing.T) {
+//		harnesstest.Sweep(t, harnesstest.SweepParams{Params: harnesstest.Params{Dir: ".", Agent: harness.Func(myAgent)}})
+//	}
+//
+// Each breach comes with a command that repeats it alone.
+//
 // # A first scenario
 //
 // Write scenarios/NAME.yaml, and a test that says the model's turns:
