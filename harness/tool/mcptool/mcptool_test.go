@@ -242,7 +242,7 @@ func TestServerThatHangs(t *testing.T) {
 }
 
 func appears(file string) bool {
-	for range 250 {
+	for range 1500 {
 		if text, err := os.ReadFile(file); err == nil && len(text) > 0 {
 			return true
 		}
@@ -327,7 +327,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		s.Close()
 	}
 	const serving = 4 // of the loopback server, which is still there
-	for range 250 {
+	for range 1500 {
 		if runtime.NumGoroutine() <= before+serving {
 			return
 		}

@@ -48,7 +48,7 @@ func Self(tb testing.TB) string {
 func Gone(tb testing.TB, group int) {
 	tb.Helper()
 	left := Group(tb, group)
-	for range 100 {
+	for range 1000 {
 		if len(left) == 0 {
 			return
 		}
