@@ -47,7 +47,7 @@ func wayOn(c failure.Class, scenario string) (why, next string) {
 	case failure.CassetteInvalid:
 		return "what cannot be read cannot be replayed", "restore the file, or re-record with: retake record " + scenario
 	case failure.ScenarioInvalid:
-		return "a specification that is not understood checks nothing", "correct the scenario at the place that is named"
+		return "a specification that is not understood checks nothing", "correct the scenario, or the fault that was asked for, at the place that is named"
 	case failure.World:
 		return "the world around the run could not be built", "make the named file or folder usable, and run it again"
 	case failure.Internal:

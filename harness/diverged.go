@@ -9,9 +9,9 @@ import (
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
-// uncheckedBy checks what a run that diverged still tells, and notes the
+// untilDivergence checks what a run that diverged still tells, and gives the
 // expectations that it does not.
-func (w *world) uncheckedBy() {
+func (w *world) untilDivergence() (unchecked []string) {
 	e := &w.env.Scenario.Expect
 	w.expectTold()
 	w.expectUsage()
@@ -32,9 +32,10 @@ func (w *world) uncheckedBy() {
 		{"effects", w.fewerEffects()},
 	} {
 		if x.set {
-			w.unchecked = append(w.unchecked, x.field)
+			unchecked = append(unchecked, "expect."+x.field)
 		}
 	}
+	return unchecked
 }
 
 // tooMuchAlready checks what the rest of the run could not have made good: more
@@ -78,11 +79,8 @@ func (w *world) fewerEffects() bool {
 }
 
 // divergence says that the recording ended before everything was checked.
-func (w *world) divergence() {
-	if len(w.unchecked) == 0 {
-		return
-	}
-	what := fmt.Sprintf("the recording ends where the model sees %s; not checked: %s", w.struckFaults(), "expect."+strings.Join(w.unchecked, ", expect."))
+func (w *world) divergence(unchecked []string) {
+	what := fmt.Sprintf("the recording ends where the model sees %s; not checked: %s", w.struckFaults(), strings.Join(unchecked, ", "))
 	if v := w.params.Variant; v.Accept != "" {
 		w.result.Warnings = append(w.result.Warnings, what+"; accepted: "+v.Accept)
 		return

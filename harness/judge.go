@@ -30,10 +30,11 @@ func (w *world) judge() {
 		return
 	}
 	diverged := w.end.Class == failure.Diverged
+	var unchecked []string
 	switch {
 	case w.params.ContractOnly:
 	case diverged:
-		w.uncheckedBy()
+		unchecked = w.untilDivergence()
 	case w.outcome():
 		w.expectations()
 	}
@@ -45,7 +46,7 @@ func (w *world) judge() {
 		w.leftScript()
 		w.golden()
 		if diverged {
-			w.divergence()
+			w.divergence(unchecked)
 		}
 	}
 	r.Verdict = verdict(r.Failures)
@@ -60,14 +61,15 @@ func (w *world) judge() {
 // these it files the ones that held.
 func (w *world) breaches() {
 	want := w.toBeBreached()
+	held := maps.Clone(want)
 	for _, b := range contract.Breaches(w.result.Findings) {
 		if _, expected := want[b.Rule]; expected {
-			delete(w.unbreached, b.Rule)
+			delete(held, b.Rule)
 			continue
 		}
 		w.breach(b)
 	}
-	for _, rule := range slices.Sorted(maps.Keys(w.unbreached)) {
+	for _, rule := range slices.Sorted(maps.Keys(held)) {
 		w.unreported(rule, want[rule])
 	}
 }
@@ -76,23 +78,23 @@ func (w *world) breaches() {
 // is to report; "" for one that the scenario expects.
 func (w *world) toBeBreached() map[contract.Rule]string {
 	want := map[contract.Rule]string{}
-	for i := range w.result.Faults {
-		f := &w.result.Faults[i]
-		// A run of the task after it may make good what was missing, and so may what
-		// would have come after a divergence.
-		if w.end.Class == failure.Diverged {
-			break
-		}
-		if entry, ok := fault.Lookup(f.Spec.Name); ok && w.params.ContractOnly && entry.FoundBy != "" && f.Times > 0 && len(w.begins) == 0 {
-			want[contract.Rule(entry.FoundBy)] = f.Spec.Name
-		}
-	}
 	if !w.params.ContractOnly {
 		for _, rule := range w.env.Scenario.Expect.Breaches {
 			want[contract.Rule(rule)] = ""
 		}
+		return want
 	}
-	w.unbreached = maps.Clone(want)
+	// What would have come after a divergence, or a further run of the task, may
+	// make good what was missing.
+	if w.end.Class == failure.Diverged || len(w.begins) > 0 {
+		return want
+	}
+	for i := range w.result.Faults {
+		f := &w.result.Faults[i]
+		if entry, ok := fault.Lookup(f.Spec.Name); ok && entry.FoundBy != "" && f.Times > 0 {
+			want[contract.Rule(entry.FoundBy)] = f.Spec.Name
+		}
+	}
 	return want
 }
 

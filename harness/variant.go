@@ -12,7 +12,6 @@ import (
 	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
-	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/script"
@@ -53,12 +52,9 @@ func (w *world) faulty(next http.RoundTripper) http.RoundTripper {
 	if w.injector == nil {
 		return next
 	}
-	w.divert = &divert{next: next, may: w.mayDiverge, script: w.script(), blind: w.params.Scenario.Replay.Match == scenario.MatchSequence}
+	w.divert = &divert{next: next, seen: w.injector.Seen, script: w.script(), blind: w.params.Scenario.Replay.Match == scenario.MatchSequence}
 	return w.injector.Model(w.divert)
 }
-
-// mayDiverge tells whether a miss now would be what a fault has led to.
-func (w *world) mayDiverge() bool { return w.injector.Seen() }
 
 // script is the model after a divergence; nil without one.
 func (w *world) script() *script.Model {
@@ -88,7 +84,7 @@ func (w *world) diverged() error {
 	if err := w.divert.diverged(); err != nil {
 		return err
 	}
-	if fatal := w.env.Tools.Fatal(); failure.Of(fatal) == failure.CassetteMiss && w.mayDiverge() {
+	if fatal := w.env.Tools.Fatal(); failure.Of(fatal) == failure.CassetteMiss && w.injector.Seen() {
 		return fatal
 	}
 	return nil
@@ -98,8 +94,8 @@ func (w *world) diverged() error {
 // recording because of a fault.
 type divert struct {
 	next   http.RoundTripper
-	may    func() bool
-	blind  bool // the recordings answer in their order, whatever is asked
+	seen   func() bool // the model was shown a fault, so that a miss may be what it has led to
+	blind  bool        // the recordings answer in their order, whatever is asked
 	script *script.Model
 
 	mu     sync.Mutex
@@ -113,14 +109,8 @@ func (d *divert) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d.script != nil && d.diverged() != nil {
 		return d.say(req)
 	}
-	text, err := body.Read(req)
-	if err != nil {
-		return nil, err
-	}
-	again := req.Clone(req.Context())
-	again.Body = body.Of(text)
-	resp, err := d.ask(again)
-	if failure.Of(err) != failure.CassetteMiss || !d.may() {
+	resp, err := d.ask(req)
+	if failure.Of(err) != failure.CassetteMiss || !d.seen() {
 		return resp, err
 	}
 	d.mu.Lock()
@@ -132,13 +122,12 @@ func (d *divert) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d.script == nil {
 		return nil, err
 	}
-	again.Body = body.Of(text)
-	return d.say(again)
+	return d.say(req)
 }
 
 // ask asks the recordings, unless they would answer whatever the model was shown.
 func (d *divert) ask(req *http.Request) (*http.Response, error) {
-	if d.blind && d.may() {
+	if d.blind && d.seen() {
 		return nil, failure.Errorf(failure.CassetteMiss, "what was recorded is no answer to what the model was shown, though in mode sequence it would be given")
 	}
 	return d.next.RoundTrip(req)

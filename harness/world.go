@@ -44,9 +44,7 @@ type world struct {
 	divert              *divert              // with an injector
 	begins              []begin              // where each run of the task but the first began
 	runs                []contract.Evidence  // of each run of the task; nil for one
-	unbreached          map[contract.Rule]string
-	unchecked           []string // expectations that a divergence kept from being checked
-	borrowed            bool     // the tools' recording is that of the run without faults
+	borrowed            bool                 // the tools' recording is that of the run without faults
 	end                 *journal.Ended
 	panicked            bool
 	err                 error // what ended the run, nil when the agent did

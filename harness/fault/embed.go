@@ -5,30 +5,32 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/retake-harness/retake/harness/tool"
 )
 
 // embed puts more into a result so that it keeps the form that its tool promises:
 // into its longest text where that goes, else the next one. grow gets that text
 // and the rest of the result, and gives the new text. A result without any text is
-// replaced. It is false when no way fits the output schema.
-func embed(spec *tool.Spec, content string, grow func(old, rest string) string) (string, bool) {
+// replaced. why says that no way fits the output schema.
+func embed(p *Place, grow func(old, rest string) string) (grown, why string) {
+	content, output := p.Result.Content, p.Spec.Output
 	for _, t := range texts(content) {
 		head, tail := content[:t.from], content[t.to:]
 		quoted, err := jsontext.AppendQuote(nil, grow(t.plain, head+`""`+tail))
 		if err != nil {
 			continue
 		}
-		if text := head + string(quoted) + tail; len(spec.Output.Check([]byte(text))) == 0 {
-			return text, true
+		if text := head + string(quoted) + tail; len(output.Check([]byte(text))) == 0 {
+			return text, ""
 		}
 	}
 	text := grow("", "")
 	if !jsontext.Value(content).IsValid() {
 		text = grow(content, "")
 	}
-	return text, len(spec.Output.Check([]byte(text))) == 0
+	if len(output.Check([]byte(text))) > 0 {
+		return "", "the output schema has no room for more text"
+	}
+	return text, ""
 }
 
 // jsonText is a string of a JSON text that is a value, not a name.

@@ -243,11 +243,12 @@ func (i *Injector) Regenerations() int {
 }
 
 // Regenerate notes that the task is run again: no request goes on with a call of
-// the run before.
+// the run before, and what that has shown its model the new one has not seen.
 func (i *Injector) Regenerate(ctx context.Context) {
 	i.mu.Lock()
-	i.open = nil
+	i.open, i.seen = nil, false
 	clear(i.partial)
+	clear(i.altered)
 	i.mu.Unlock()
 	for _, a := range i.armed {
 		if a.fault == &regenerate {

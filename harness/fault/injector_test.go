@@ -356,6 +356,22 @@ func TestAPartOfAnAnswer(t *testing.T) {
 	}
 }
 
+// What a run of the task has shown its model, the model of the next has not seen.
+func TestAFurtherRunHasSeenNothing(t *testing.T) {
+	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.empty_turn"}, {Name: "tool.unavailable"}, {Name: "host.regenerate"}}, said("one"))
+	ctx := virtual(t)
+	r.ask(t, ctx, "a")
+	exec := r.inj.Tool(&tool.Spec{Decl: tool.Decl{Name: "f"}, Exec: tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{}, nil
+	})})
+	if _, err := exec.Execute(ctx, tool.Call{Tool: "f", Ordinal: 1, Attempt: 1}); err != nil || !r.inj.Seen() {
+		t.Fatalf("%v, seen %v", err, r.inj.Seen())
+	}
+	if r.inj.Regenerate(ctx); r.inj.Seen() {
+		t.Error("seen, by a model that has not been asked anything")
+	}
+}
+
 // Another address is another call, whatever its body: at Gemini the model is there.
 func TestAnotherAddressIsAnotherCall(t *testing.T) {
 	r := newRig(t, wire.AnthropicMessages, false, []fault.Spec{{Name: "model.short_body"}}, said("one"), said("two"))

@@ -3,8 +3,6 @@ package fault
 import (
 	"cmp"
 	"strings"
-
-	"github.com/retake-harness/retake/harness/tool"
 )
 
 // oversized is a result that is far too large. In real life a query without a
@@ -17,22 +15,14 @@ var oversized = Fault{
 	Right:  "the result is cut with a visible mark; the token budget holds",
 	Takes:  []Param{{"bytes", "a tenth more than the model is shown of a result of the tool"}},
 	Seen:   true,
-	rework: func(p *Place, s *Spec) (content, why string) {
-		content, ok := swollen(p.Spec, p.Result.Content, s.Params.Bytes)
-		if !ok {
-			return "", noRoom
-		}
-		return content, ""
-	},
+	rework: swollen,
 }
 
-const noRoom = "the output schema has no room for more text"
-
 // swollen is the result, filled up to the size.
-func swollen(spec *tool.Spec, content string, size int) (string, bool) {
-	size = cmp.Or(size, spec.Decl.Limit()*11/10)
+func swollen(p *Place, s *Spec) (content, why string) {
+	size := cmp.Or(s.Params.Bytes, p.Decl().Limit()*11/10)
 	const filler = " and so on,"
-	return embed(spec, content, func(old, rest string) string {
+	return embed(p, func(old, rest string) string {
 		missing := size - len(rest) - len(old)
 		if missing <= 0 {
 			return old

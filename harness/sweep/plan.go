@@ -77,7 +77,7 @@ func (s *sweep) at(row, column int, f *fault.Fault, p *fault.Place) []*job {
 			spec.At.Event = n
 			add(spec)
 		}
-		for _, times := range s.times(f, p)[1:] { // the others are of the whole answer's attempts, or of its middle's
+		for _, times := range s.times(f, p)[1:] { // further attempts: in the middle alone
 			spec := base
 			spec.At.Event, spec.Times = (p.Events+1)/2, times
 			add(spec)

@@ -55,8 +55,9 @@ func (s *sweep) one(ctx context.Context, j *job) *Outcome {
 	return s.judge(j, r)
 }
 
-// Variant is the run of a scenario under the faults as a sweep makes it: judged by the contract,
-// and by the effects of base, the run without faults: no run may do more.
+// Variant is the run of a scenario under the faults as a sweep makes it: judged by
+// the contract, and by the effects of base, the run without faults: no run may do
+// more.
 func Variant(sc *scenario.Scenario, base *harness.Result, specs []fault.Spec) *scenario.Variant {
 	if base.Scenario != nil {
 		sc = base.Scenario // with the tools that servers have

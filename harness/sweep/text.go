@@ -81,7 +81,11 @@ func appendWrapped(dst []byte, parts []string) []byte {
 
 func (r *Report) appendPairs(dst []byte) []byte {
 	if p := r.Pairs; p != nil {
-		dst = fmt.Appendf(dst, "\n  two faults: %s; %d breach what neither breaches alone\n", p.Totals, len(p.New))
+		dst = fmt.Appendf(dst, "\n  two faults: %s", p.Totals.made())
+		if n := p.Totals.NotApplicable; n > 0 {
+			dst = fmt.Appendf(dst, "; in %d pairs one keeps the other from striking", n)
+		}
+		dst = fmt.Appendf(dst, "; %d breach what neither breaches alone\n", len(p.New))
 	}
 	if r.LeftOut > 0 {
 		dst = fmt.Appendf(dst, "\n  %d runs were left out: a part of the sweep was drawn by seed %d\n", r.LeftOut, r.Seed)
@@ -107,14 +111,19 @@ func runs(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// String sums the runs up.
+// String sums up the runs of a matrix.
 func (t Totals) String() string {
+	if t.NotApplicable == 0 {
+		return t.made()
+	}
+	return fmt.Sprintf("%s; places where a fault does not apply: %d", t.made(), t.NotApplicable)
+}
+
+// made sums up the runs that were made, or were to be.
+func (t *Totals) made() string {
 	s := fmt.Sprintf("%s: %d held, %d breached, %d diverged", runs(t.Runs), t.Held, t.Breached, t.Diverged)
 	if t.NotRun > 0 {
 		s += fmt.Sprintf(", %d not run", t.NotRun)
-	}
-	if t.NotApplicable > 0 {
-		s += fmt.Sprintf("; places where a fault does not apply: %d", t.NotApplicable)
 	}
 	return s
 }
