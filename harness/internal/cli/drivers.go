@@ -1,0 +1,6 @@
+package cli
+
+import (
+	_ "github.com/jackc/pgx/v5/stdlib" // databases by the address postgres://…
+	_ "modernc.org/sqlite"             // databases by the address sqlite:…
+)
