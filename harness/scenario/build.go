@@ -45,6 +45,7 @@ var reserved = []string{"model", "messages", "system", "tools", "tool_choice", "
 func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 	b.declareServers(w, o)
 	b.choose(w, shared)
+	probes := b.probes(w.effects)
 	s := &Scenario{
 		Why: w.why, Owner: w.owner, Labels: w.labels, Rollback: w.rollback,
 		API: w.api, Stream: w.stream, MaxTokens: w.maxTokens,
@@ -56,6 +57,7 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore, w.replay.Headers},
 		Expect:    b.expect(&w.expect),
 		Seed:      DefaultSeed,
+		Probes:    probes,
 		Runs:      b.runs, Servers: b.used, pending: b.pending, unasked: b.found == nil && len(b.used) > 0,
 	}
 	if w.seed != nil {
@@ -63,6 +65,7 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 	}
 	b.doubt(&w.expect)
 	b.texts(w, s)
+	b.actAs(w, s)
 	b.variants(w.variants, s)
 	s.Warnings = b.warnings
 	s.places = b.f.Places()
@@ -86,10 +89,10 @@ func (b *builder) texts(w *written, s *Scenario) {
 	}
 	turns := w.turns
 	if w.task.V != "" {
-		turns = []text{w.task}
+		turns = []turnWritten{{user: w.task}}
 	}
 	for _, t := range turns {
-		s.Turns = append(s.Turns, Turn{User: in.fill(t)})
+		s.Turns = append(s.Turns, Turn{User: in.fill(t.user)})
 	}
 	in.unused(w.inputs)
 }

@@ -22,7 +22,7 @@ type written struct {
 	system               []text
 	opening              []message
 	task                 text
-	turns                []text
+	turns                []turnWritten
 	model                text
 	models               []text
 	api                  wire.API
@@ -36,6 +36,9 @@ type written struct {
 	parallel             *bool
 	guard                []block
 	approvals            []approval
+	effects              []yamlwalk.Entry[WrittenProbe]
+	principals           []yamlwalk.Entry[Principal]
+	as                   text
 	limits               Limits
 	giveUp               GiveUp
 	onPartial            OnPartial
@@ -46,6 +49,9 @@ type written struct {
 }
 
 type text = yamlwalk.Located[string]
+
+// turnWritten is a turn, and in whose name it is.
+type turnWritten struct{ user, as text }
 
 type message struct{ system, developer, user, assistant text }
 
@@ -122,7 +128,7 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("system", "The system text, or a list of them.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.system }),
 		yamlwalk.F("opening", "Messages before the first turn, each by whom: system, developer, user or assistant.", yamlwalk.List(opening.Kind()), func(f *written) *[]message { return &f.opening }),
 		yamlwalk.F("task", "What the user asks; turns is for more than one turn.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.task }),
-		yamlwalk.F("turns", "What the user says, turn by turn.", yamlwalk.OneOrMore(turn), func(f *written) *[]text { return &f.turns }),
+		yamlwalk.F("turns", "What the user says, turn by turn.", yamlwalk.OneOrMore(turn), func(f *written) *[]turnWritten { return &f.turns }),
 		yamlwalk.F("model", "The model version to run. Without model and models, the configuration's default_models.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.model }),
 		yamlwalk.F("models", "Model versions to run, one after the other.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.models }),
 		yamlwalk.F("api", "The wire protocol, where it is not the one that the configuration gives the model.", APIs(), func(f *written) *wire.API { return &f.api }),
@@ -136,6 +142,9 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("parallel_tool_calls", "Allows several calls in one turn; default true.", yamlwalk.Optional(yamlwalk.Bool()), func(f *written) **bool { return &f.parallel }),
 		yamlwalk.F("guard", "Tools that are refused by policy, each with the reason.", yamlwalk.List(guard.Kind()), func(f *written) *[]block { return &f.guard }),
 		yamlwalk.F("approvals", "What a person decides about calls of tools that say approval: true. Without an entry nobody approves, unless a person is there to be asked.", yamlwalk.List(approvalFields.Kind()), func(f *written) *[]approval { return &f.approvals }),
+		yamlwalk.F("effects", "How the effects of tools that really run are counted, by the tool: a query on its database, a tool that reads, an address. Left out, their calls are counted.", yamlwalk.Entries("probes", nil, ProbeFields()), func(f *written) *[]yamlwalk.Entry[WrittenProbe] { return &f.effects }),
+		yamlwalk.F("principals", "In whose names tools are called, by their names.", Principals(), func(f *written) *[]yamlwalk.Entry[Principal] { return &f.principals }),
+		yamlwalk.F("as", "The principal of each turn that names none.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.as }),
 		yamlwalk.F("limits", "Budgets of a run. Left out, the configuration's.", LimitFields(), func(f *written) *Limits { return &f.limits }),
 		yamlwalk.F("give_up", "When the loop stops by itself.", giveUp.Kind(), func(f *written) *GiveUp { return &f.giveUp }),
 		yamlwalk.F("on_partial", "What happens when one of several parallel calls fails: report tells the model and goes on, stop ends the run.", yamlwalk.Enum(PartialReport, PartialStop), func(f *written) *OnPartial { return &f.onPartial }),
@@ -153,12 +162,15 @@ func APIs() yamlwalk.Kind[wire.API] {
 	return yamlwalk.Enum(wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate)
 }
 
-var turn = yamlwalk.Either("a text or {user: text}", yamlwalk.At(yamlwalk.Text()), yamlwalk.Object[text]{
-	Is: "a turn",
-	Fields: []yamlwalk.Field[text]{
-		yamlwalk.Must("user", "What the user says.", yamlwalk.At(yamlwalk.Text()), func(t *text) *text { return t }),
-	},
-}.Kind())
+var turn = yamlwalk.Either("a text or {user: text}",
+	yamlwalk.Map(yamlwalk.At(yamlwalk.Text()), func(_ yamlwalk.Value, said text) (turnWritten, bool) { return turnWritten{user: said}, true }),
+	yamlwalk.Object[turnWritten]{
+		Is: "a turn",
+		Fields: []yamlwalk.Field[turnWritten]{
+			yamlwalk.Must("user", "What the user says.", yamlwalk.At(yamlwalk.Text()), func(t *turnWritten) *text { return &t.user }),
+			yamlwalk.F("as", "The principal in whose name the tools of this turn are called.", yamlwalk.At(yamlwalk.Text()), func(t *turnWritten) *text { return &t.as }),
+		},
+	}.Kind())
 
 var opening = yamlwalk.Object[message]{
 	Is: "a message",
@@ -233,7 +245,7 @@ var expectation = yamlwalk.Object[expect]{
 		yamlwalk.F("tool_calls", "Tool calls: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.toolCalls }),
 		yamlwalk.F("calls", "The tool calls: a list in order, or {match, list}.", yamlwalk.Optional(expectedCalls), func(e *expect) **calls { return &e.calls }),
 		yamlwalk.F("answer", "Checks of the final text.", answerFields.Kind(), func(e *expect) *answer { return &e.answer }),
-		yamlwalk.F("effects", "How many effects each tool has, by the ledger.", yamlwalk.Entries("numbers of effects", nil, yamlwalk.Int(0)), func(e *expect) *[]yamlwalk.Entry[int] { return &e.effects }),
+		yamlwalk.F("effects", "How many effects each tool has: by its probe under effects, else by the calls that reached it.", yamlwalk.Entries("numbers of effects", nil, yamlwalk.Int(0)), func(e *expect) *[]yamlwalk.Entry[int] { return &e.effects }),
 		yamlwalk.F("tokens", "Tokens of all turns together, at most.", atMost(yamlwalk.Int[int64](0)), func(e *expect) **int64 { return &e.tokens }),
 		yamlwalk.F("cost", "Cost in US dollars, at most.", atMost(yamlwalk.Number(new(float64))), func(e *expect) **float64 { return &e.cost }),
 		yamlwalk.F("latency", "Time on the run's clock, at most.", atMost(yamlwalk.Duration()), func(e *expect) **time.Duration { return &e.latency }),

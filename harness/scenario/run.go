@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -38,16 +37,6 @@ type Command struct {
 	Env  []tool.Setting
 }
 
-// Server says how an MCP server is reached: by Command or by URL.
-type Server struct {
-	Name    string
-	Command []string
-	Env     []tool.Setting
-	URL     string
-	Headers []tool.Setting
-	Timeout time.Duration // for connecting, and for each call; 0 is 30 s
-}
-
 // RunsTools tells whether any tool runs for real, so that the run's clock is real.
 func (s *Scenario) RunsTools() bool { return s.pending || len(s.Runs) > 0 }
 
@@ -64,6 +53,13 @@ func (s *Scenario) FromEnv() []string {
 	for _, server := range s.Servers {
 		add(server.Env)
 		add(server.Headers)
+	}
+	for _, p := range s.Principals {
+		add(p.Headers)
+		add(p.Env)
+	}
+	for _, p := range s.Probes {
+		add(p.settings())
 	}
 	for i := range s.Tools {
 		r := s.Runs[s.Tools[i].Name]
@@ -141,28 +137,6 @@ var httpFields = yamlwalk.Object[HTTP]{
 	},
 }
 
-// ServerFields is the kind of an MCP server's description; the configuration has
-// it too.
-func ServerFields() yamlwalk.Kind[Server] {
-	return yamlwalk.Object[Server]{
-		Is: "an MCP server",
-		Fields: []yamlwalk.Field[Server]{
-			yamlwalk.F("command", "The program and its arguments, which speaks over its standard input and output.", program, func(s *Server) *[]string { return &s.Command }),
-			yamlwalk.F("env", "Its environment besides PATH and HOME: NAME takes the variable over, as a secret; NAME=value sets it.", Environment(), func(s *Server) *[]tool.Setting { return &s.Env }),
-			yamlwalk.F("url", "Its address, for streamable HTTP.", webAddress, func(s *Server) *string { return &s.URL }),
-			yamlwalk.F("headers", "Headers of each request, each a text or {env: NAME}.", Headers(), func(s *Server) *[]tool.Setting { return &s.Headers }),
-			yamlwalk.F("timeout", "For connecting, and for each call; default 30s.", yamlwalk.Duration(), func(s *Server) *time.Duration { return &s.Timeout }),
-		},
-		ExactlyOne: [][]string{{"command", "url"}},
-		AtMostOne:  [][]string{{"env", "url"}, {"headers", "command"}},
-	}.Kind()
-}
-
-// Servers is the kind of a set of MCP servers by their names.
-func Servers() yamlwalk.Kind[[]yamlwalk.Entry[Server]] {
-	return yamlwalk.Entries("MCP servers", serverForm, ServerFields())
-}
-
 var (
 	serverForm   = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=(?s:.*))?$`)
@@ -170,16 +144,21 @@ var (
 	fieldForm    = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 )
 
-var program = yamlwalk.Then(yamlwalk.List(yamlwalk.Written()), func(v yamlwalk.Value, args []string) {
+var program = yamlwalk.Then(yamlwalk.List(started(yamlwalk.Written(), Scratch, Port)), func(v yamlwalk.Value, args []string) {
 	if len(args) == 0 || args[0] == "" {
-		v.Failf("must begin with the program, as in [shop-server, --db, test.sqlite]")
+		v.Failf("must begin with the program, as in [shop-server, --db, '${scratch}/shop.db']")
 	}
 })
 
-// webAddress never repeats what it is given where that may hold a password.
+// webAddress is an address in which {name} stands for an argument.
 var webAddress = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {
 	before, _, _ := strings.Cut(s, "{")
-	u, err := url.Parse(before)
+	checkAddress(v, before)
+})
+
+// checkAddress never repeats what it is given where that may hold a password.
+func checkAddress(v yamlwalk.Value, s string) {
+	u, err := url.Parse(s)
 	switch {
 	case err == nil && u.User != nil:
 		v.Failf("an address must not hold a password; put it into the environment, and send it as a header: {env: NAME}")
@@ -188,12 +167,12 @@ var webAddress = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string)
 	case strings.Contains(s, "#"):
 		v.Failf("must be an address without #")
 	}
-})
+}
 
 // Environment is the kind of a list of variables.
 func Environment() yamlwalk.Kind[[]tool.Setting] {
 	return yamlwalk.List(yamlwalk.Map(
-		yamlwalk.Pattern("NAME or NAME=value", variableForm),
+		started(yamlwalk.Pattern("NAME or NAME=value", variableForm), Scratch, Port),
 		func(_ yamlwalk.Value, s string) (tool.Setting, bool) {
 			if name, value, given := strings.Cut(s, "="); given {
 				return tool.Setting{Name: name, Value: value}, true
@@ -261,42 +240,6 @@ func (b *builder) add(d tool.Decl, r Run, at yamlwalk.Pos) {
 		b.runs = map[string]Run{}
 	}
 	b.runs[d.Name] = r
-}
-
-// useServer keeps the description of a server that a tool runs on.
-func (b *builder) useServer(name text) {
-	if named(b.used, name.V) >= 0 || name.V == "" {
-		return
-	}
-	i := named(b.servers, name.V)
-	if i < 0 {
-		known := make([]string, len(b.servers))
-		for i := range b.servers {
-			known[i] = b.servers[i].Name
-		}
-		b.f.Failf(name.At, "unknown MCP server %q%s; declare it under servers, here or in %s", name.V, suggest.Hint(name.V, known), Config)
-		return
-	}
-	b.used = append(b.used, b.servers[i])
-}
-
-// declareServers are the servers that tools may run on; the scenario's own go before
-// the configuration's.
-func (b *builder) declareServers(w *written, o Options) {
-	for _, e := range w.servers {
-		s := e.Value
-		s.Name = e.Key
-		b.servers = append(b.servers, s)
-	}
-	for _, s := range o.Servers {
-		if named(b.servers, s.Name) < 0 {
-			b.servers = append(b.servers, s)
-		}
-	}
-}
-
-func named(servers []Server, name string) int {
-	return slices.IndexFunc(servers, func(s Server) bool { return s.Name == name })
 }
 
 // takeFrom adds the tools of a server, as far as they are known, and those that

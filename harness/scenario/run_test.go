@@ -26,17 +26,41 @@ var invalidRuns = []invalidRow{
 	{"a provider's tool", valid + "tools: [{name: s, provider: {type: web_search}, run: {command: [x]}}]\n", `5:9: "provider", "run" exclude each other; keep one`, true},
 	{"a tool's name there, and no server", valid + "tools: [{name: a, run: {command: [x], tool: b}}]\n", `5:45: tool names one of an MCP server; say mcp too`, false},
 	{"an environment for a server", valid + shopServer + "tools: [{name: a, run: {mcp: shop, env: [X]}}]\n", `6:24: env is a command's; a server's environment is said under servers`, false},
-	{"no program", valid + "tools: [{name: a, run: {command: []}}]\n", `5:34: must begin with the program, as in [shop-server, --db, test.sqlite]`, false},
+	{"no program", valid + "tools: [{name: a, run: {command: []}}]\n", `5:34: must begin with the program, as in [shop-server, --db, '${scratch}/shop.db']`, false},
 	{"a command as a text", valid + "tools: [{name: a, run: {command: rm -r x}}]\n", `5:34: must be a list, each a text, is "rm -r x"`, true},
 	{"no address", valid + "tools: [{name: a, run: {http: {url: shop/orders}}}]\n", `5:37: must be an address like https://shop.example/orders/{id}`, false},
 	{"a host from an argument", valid + "tools: [{name: a, run: {http: {url: 'https://{host}/'}}}]\n", `5:37: must be an address like https://shop.example/orders/{id}`, false},
 	{"a password in an address", valid + "tools: [{name: a, run: {http: {url: 'https://u:secret@h/'}}}]\n", `5:37: an address must not hold a password; put it into the environment, and send it as a header: {env: NAME}`, false},
 	{"a header that is none", valid + "tools: [{name: a, run: {http: {url: 'https://h/', headers: {'a b': c}}}}]\n", "5:61: \"a b\" cannot be used as a name here; it must match ^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", true},
 	{"a variable that is none", valid + "servers: {s: {command: [x], env: [a-b]}}\n", `5:35: must be NAME or NAME=value, is "a-b"`, true},
-	{"a server that is nowhere", valid + "servers: {s: {env: [A]}}\n", `5:14: one of "command", "url" is missing`, true},
-	{"headers for a program", valid + "servers: {s: {command: [x], headers: {a: b}}}\n", `5:14: "headers", "command" exclude each other; keep one`, true},
+	{"a server that is nowhere", valid + "servers: {s: {timeout: 5s}}\n", `5:14: one of "command", "url" is missing`, true},
+	{"headers for a program", valid + "servers: {s: {command: [x], headers: {a: b}}}\n", `5:14: "headers" goes with "url" alone; give that too, or drop it`, true},
+	{"an environment for an address", valid + "servers: {s: {url: 'https://h/mcp', env: [A]}}\n", `5:14: "env" goes with "command" alone; give that too, or drop it`, true},
+	{"a port that nobody serves", valid + "servers: {s: {url: 'http://127.0.0.1:${port}/mcp'}}\n", `5:14: nobody serves at ${port}; give the command of a program that is told the port`, false},
+	{"a misspelled placeholder", valid + "servers: {s: {command: [x, '${scrath}/db']}}\n", `5:28: unknown placeholder ${scrath} (did you mean "scratch"?); known here are ${scratch}, ${port}; write $${ for a literal ${`, false},
+	{"a point that there is not", valid + "servers: {s: {command: [x], hooks: {points: [after_all]}}}\n", `5:46: must be one of before_reserve, after_reserve, after_effect, after_record, is "after_all"`, true},
 	{"a tool twice", valid + shopServer + "tools: {from: shop, names: [a, a]}\n", `6:32: tool "a" is listed twice; drop one`, false},
 	{"a misspelled tool, where the names are known", valid + shopServer + "tools: {from: shop, names: [order]}\nexpect: {effects: {odrer: 1}}\n", `7:20: unknown tool "odrer" (did you mean "order"?); declare it under tools`, false},
+}
+
+const shopTool = shopServer + "tools: [{name: a, run: {mcp: shop}}, {name: b}]\n"
+
+// invalidProbes are probes, and principals, that must be refused.
+var invalidProbes = []invalidRow{
+	{"nothing said", valid + shopTool + "effects: {a: {}}\n", `7:14: one of "sql", "tool", "http" is missing`, true},
+	{"two ways", valid + shopTool + "effects: {a: {tool: b, http: {url: 'https://h/'}}}\n", `7:14: "sql", "tool", "http" exclude each other; keep one`, true},
+	{"a tool that there is not", valid + shopTool + "effects: {c: {tool: a}}\n", `7:11: unknown tool "c"; declare it under tools`, false},
+	{"a recording counts nothing", valid + shopTool + "effects: {a: {tool: b}}\n", `7:21: the tool "b" answers from its recording, which counts nothing; say where it runs`, false},
+	{"an unknown tool that counts", valid + shopTool + "effects: {a: {tool: bb}}\n", `7:21: unknown tool "bb"; name the server that has it with mcp, or declare it`, false},
+	{"an unknown server", valid + shopTool + "effects: {a: {mcp: shpo, tool: l}}\n", `7:20: unknown MCP server "shpo" (did you mean "shop"?); declare it under servers, here or in retake.yaml`, false},
+	{"a query has no pointer", valid + shopTool + "effects: {a: {sql: {database: 'sqlite:x', query: q}, pointer: /n}}\n", `7:14: "sql", "pointer" exclude each other; keep one`, true},
+	{"arguments of no tool", valid + shopTool + "effects: {a: {http: {url: 'https://h/'}, args: {}}}\n", `7:14: "args" goes with "tool" alone; give that too, or drop it`, true},
+	{"no pointer", valid + shopTool + "effects: {a: {tool: a, pointer: n}}\n", `7:33: JSON pointer "n" does not begin with a slash; write "/n"`, false},
+	{"another database", valid + shopTool + "effects: {a: {sql: {database: 'mysql://h/x', query: q}}}\n", "7:31: must be an address like sqlite:${scratch}/shop.db or postgres://localhost/shop", false},
+	{"a password in it", valid + shopTool + "effects: {a: {sql: {database: 'postgres://u:secret@h/x', query: q}}}\n", "7:31: an address must not hold a password; put it into the environment: {env: NAME}", false},
+	{"nobody acts", valid + "principals: {alice: {}}\n", `5:14: nobody says in whose name turn 1 is; say as: alice for the scenario or the turn`, false},
+	{"somebody else acts", valid + "principals: {alice: {}}\nas: alise\n", `6:5: unknown principal "alise" (did you mean "alice"?); declare it under principals`, false},
+	{"somebody never acts", valid + "principals: {alice: {}, bob: {}}\nas: alice\n", `5:25: no turn is in the name of "bob"; say as: bob, or drop it`, false},
 }
 
 // invalidApprovals are decisions that must be refused.
@@ -51,7 +75,7 @@ var invalidApprovals = []invalidRow{
 }
 
 func TestInvalidRuns(t *testing.T) {
-	for _, tc := range slices.Concat(invalidRuns, invalidApprovals) {
+	for _, tc := range slices.Concat(invalidRuns, invalidProbes, invalidApprovals) {
 		_, err := scenario.Parse("s.yaml", []byte(tc.text), scenario.Options{})
 		if failure.Of(err) != failure.ScenarioInvalid || strings.ReplaceAll(err.Error(), "s.yaml:", "") != tc.want {
 			t.Errorf("%s:\n got %v\nwant %s", tc.why, err, tc.want)
@@ -154,5 +178,57 @@ guard: [{tool: find, reason: not today}]
 	}
 	if same, err := plain.WithServerTools(nil); same != plain || err != nil || plain.RunsTools() {
 		t.Errorf("a scenario without servers is itself: %v", err)
+	}
+}
+
+func TestProbesAndPrincipals(t *testing.T) {
+	text := strings.Replace(valid, "task: t\n", "", 1) + `servers:
+  shop: {command: [shop, --db, '${scratch}/db', --port, '${port}'], url: 'http://127.0.0.1:${port}/mcp', hooks: {points: [after_effect], clock: true, fail: [payment]}}
+principals:
+  alice: {headers: {Authorization: {env: ALICE, prefix: 'Bearer '}}}
+  bob: {env: [TENANT=bob]}
+as: alice
+turns: [one, {user: two, as: bob}, {user: three}]
+tools: [{name: order, run: {mcp: shop}}, {name: mail, run: {mcp: shop}}, {name: post, run: {mcp: shop}}]
+effects:
+  order: {sql: {database: 'sqlite:${scratch}/db', query: select count(*) from orders}}
+  mail: {mcp: shop, tool: list_mails, args: {all: true}, pointer: /mails}
+  post: {http: {url: 'https://h/posts', headers: {X: {env: POST_KEY}}}, pointer: /n}
+`
+	s, err := scenario.Parse("s.yaml", []byte(text), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Turns, []scenario.Turn{{User: "one", As: "alice"}, {User: "two", As: "bob"}, {User: "three", As: "alice"}}; !slices.Equal(got, want) {
+		t.Errorf("turns: %v", got)
+	}
+	if got, want := s.FromEnv(), []string{"ALICE", "POST_KEY"}; !slices.Equal(got, want) {
+		t.Errorf("from the environment: %v, want %v", got, want)
+	}
+	var shared []bool
+	for i := range s.Probes {
+		shared = append(shared, s.Probes[i].Shared(s))
+	}
+	if want := []bool{false, false, true}; !slices.Equal(shared, want) {
+		t.Errorf("shared with other runs: %v, want %v", shared, want)
+	}
+	if got := string(s.Probes[1].Tool.Args); got != `{"all":true}` {
+		t.Errorf("arguments: %s", got)
+	}
+	if h := s.Servers[0].Hooks; !h.Clock || !slices.Equal(h.Points, []string{"after_effect"}) || !slices.Equal(h.Fail, []string{"payment"}) {
+		t.Errorf("hooks: %+v", h)
+	}
+}
+
+func TestFill(t *testing.T) {
+	for _, tc := range []struct{ why, text, want string }{
+		{"a placeholder", "${scratch}/db", "/tmp/x/db"},
+		{"twice, and another", "${scratch}:${port}${scratch}", "/tmp/x:80/tmp/x"},
+		{"a literal one", "$${scratch}", "${scratch}"},
+		{"a price is none", "$5 {x}", "$5 {x}"},
+	} {
+		if got := scenario.Fill(tc.text, map[string]string{"scratch": "/tmp/x", "port": "80"}); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func TestCommittedSchemas(t *testing.T) {
 // Whatever an editor's schema can tell, it tells as the loader does.
 func TestEditorAndLoaderAgree(t *testing.T) {
 	editor := editorSchema(t)
-	for _, tc := range slices.Concat(invalid, invalidFaults, invalidRuns, invalidApprovals) {
+	for _, tc := range slices.Concat(invalid, invalidFaults, invalidRuns, invalidProbes, invalidApprovals) {
 		text, err := yamlwalk.ToJSON("s.yaml", []byte(tc.text))
 		if err != nil {
 			continue // no JSON comes of it: nothing for a schema

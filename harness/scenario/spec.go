@@ -48,8 +48,12 @@ type Scenario struct {
 	// Runs say where tools run, by their names. One that is not there runs from the
 	// cassette.
 	Runs map[string]Run
-	// Servers are the MCP servers that the tools run on.
+	// Servers are the MCP servers that the tools and the probes run on.
 	Servers    []Server
+	Principals []Principal
+	// Probes count effects in the world itself, by the tool; of others the calls that
+	// reach them are counted.
+	Probes     []Probe
 	ToolChoice wire.ToolChoice
 	Guard      []Block
 	// Approvals are what a person decides about calls of tools with Decl.Approval.
@@ -127,6 +131,7 @@ type Message struct {
 // Turn is one thing that the user says.
 type Turn struct {
 	User string
+	As   string // the principal in whose name tools are called; "" for none
 }
 
 // Block refuses a tool by policy.

@@ -17,6 +17,10 @@ type Object[T any] struct {
 	// ExactlyOne are sets of fields of which one must be given, AtMostOne sets
 	// of which no two may be.
 	ExactlyOne, AtMostOne [][]string
+	// AtLeastOne are sets of fields of which one must be given. Needs are pairs: the
+	// first field goes with the second alone.
+	AtLeastOne [][]string
+	Needs      [][2]string
 
 	// Empty is what to say of one without any field; "" allows it.
 	Empty string
@@ -105,6 +109,16 @@ func (o *Object[T]) presence(v Value, given uint64, names []string) {
 			v.Failf("%s exclude each other; keep one", quoted(set))
 		}
 	}
+	for _, set := range o.AtLeastOne {
+		if count(set, has) == 0 {
+			v.Failf("one of %s is missing", quoted(set))
+		}
+	}
+	for _, pair := range o.Needs {
+		if has(pair[0]) && !has(pair[1]) {
+			v.Failf("%q goes with %q alone; give that too, or drop it", pair[0], pair[1])
+		}
+	}
 }
 
 func count(set []string, has func(string) bool) int {
@@ -143,6 +157,12 @@ func (o *Object[T]) schema() Schema {
 				all = append(all, Schema{{"not", Schema{{"required", []string{set[i], set[j]}}}}})
 			}
 		}
+	}
+	for _, set := range o.AtLeastOne {
+		all = append(all, Schema{{"anyOf", requireEach(set)}})
+	}
+	for _, pair := range o.Needs {
+		all = append(all, Schema{{"dependentRequired", Schema{{pair[0], []string{pair[1]}}}}})
 	}
 	if all != nil {
 		s = append(s, Member{"allOf", all})
