@@ -68,7 +68,7 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 	b.actAs(w, s)
 	b.variants(w.variants, s)
 	s.Warnings = b.warnings
-	s.places = b.f.Places()
+	s.parts, s.places = w.tools.parts(), b.f.Places()
 	return s
 }
 

@@ -80,6 +80,7 @@ type Scenario struct {
 	pending bool
 	again   func(found map[string][]tool.Decl) (*Scenario, error)
 
+	parts map[string]string // where the file declares tools, by their names
 	// places finds the line of a part for messages and annotations.
 	places yamlwalk.Places
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -129,6 +130,7 @@ type toolset struct {
 	text     []byte
 	decls    []tool.Decl
 	runs     map[string]Run
+	declared []Declared
 	warnings []string
 	err      error
 }
@@ -145,12 +147,17 @@ func readTools(name string, text []byte, schemas *schema.Cache) *toolset {
 			f.Failf(d.name.At, "tool %q is declared twice; drop one", d.name.V)
 		}
 		ts.decls = append(ts.decls, b.decl(d))
-		if r := d.run.place(); r.Real() {
+		r := d.run.place()
+		ts.declared = append(ts.declared, Declared{Decl: ts.decls[i], Run: r, file: name, part: fmt.Sprintf("tools[%d]", i)})
+		if r.Real() {
 			if ts.runs == nil {
 				ts.runs = map[string]Run{}
 			}
 			ts.runs[d.name.V] = r
 		}
+	}
+	for i := range ts.declared {
+		ts.declared[i].places = f.Places()
 	}
 	ts.warnings, ts.err = b.warnings, f.Err()
 	return ts

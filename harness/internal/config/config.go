@@ -39,6 +39,7 @@ type Config struct {
 	Rubric        string // path of the rubric's file, as the file says; "" is the built-in one
 	Flags         map[string]bool
 	KeepReports   int
+	Lint          []Suppression // in the file's order
 
 	places yamlwalk.Places
 	hidden *redact.Values
@@ -69,6 +70,13 @@ type Secret struct {
 
 // Value is the secret itself; "" when it is not set.
 func (s *Secret) Value() string { return s.value }
+
+// Suppression is a finding of the linter that the project accepts.
+type Suppression struct {
+	Rule   string
+	On     []string // none: anything
+	Reason string   // "" where the file gives none, which the linter tells
+}
 
 // Retries are the policy for model calls.
 type Retries struct {
@@ -161,6 +169,13 @@ func set[V comparable](v *V, to V) {
 	}
 }
 
+// Place is where the file says a part, written like secrets.NAME; of a part that
+// it does not say, the nearest one around it.
+func (c *Config) Place(part string) scenario.Place {
+	p := c.places.Find(part)
+	return scenario.Place{File: c.File, Line: p.Line, Column: p.Column}
+}
+
 // Model finds a model by its name.
 func (c *Config) Model(name string) (*Model, bool) {
 	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name })
@@ -219,6 +234,9 @@ func (w *written) config(f *yamlwalk.File) *Config {
 	}
 	for _, e := range w.secrets {
 		c.Secrets = append(c.Secrets, Secret{Name: e.Key, Owner: e.Value.owner, RotateBy: e.Value.rotateBy})
+	}
+	for _, s := range w.lint {
+		c.Lint = append(c.Lint, Suppression{Rule: s.rule, On: s.on, Reason: s.reason})
 	}
 	for _, m := range c.Models {
 		c.needSecret(m.Key)

@@ -62,6 +62,9 @@ func (c *Config) Effective() []Setting {
 		e.add("flags."+name, strconv.FormatBool(c.Flags[name]))
 	}
 	e.add("reports.keep", strconv.Itoa(c.KeepReports))
+	for i, s := range c.Lint {
+		e.add(fmt.Sprintf("lint[%d]", i), strings.TrimSpace(s.Rule+" "+strings.Join(s.On, ", ")))
+	}
 	return e.list
 }
 

@@ -26,6 +26,7 @@ type written struct {
 	rubric        string
 	flags         []yamlwalk.Entry[bool]
 	keepReports   int
+	lint          []suppression
 }
 
 type model struct {
@@ -62,6 +63,22 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("rubric", "File of the questions that decide keep or revert, relative to this file. Left out, the built-in ones.", yamlwalk.Text(), func(w *written) *string { return &w.rubric }),
 		yamlwalk.F("flags", "Feature flags.", yamlwalk.Entries("flags", flagForm, yamlwalk.Bool()), func(w *written) *[]yamlwalk.Entry[bool] { return &w.flags }),
 		yamlwalk.F("reports", "What happens with old reports.", reportFields.Kind(), func(w *written) *int { return &w.keepReports }),
+		yamlwalk.F("lint", "Findings of `retake lint` that are accepted, each with the reason.", yamlwalk.List(suppressionFields.Kind()), func(w *written) *[]suppression { return &w.lint }),
+	},
+}
+
+// suppression is an accepted finding as it is written.
+type suppression struct {
+	rule, reason string
+	on           []string
+}
+
+var suppressionFields = yamlwalk.Object[suppression]{
+	Is: "a suppression",
+	Fields: []yamlwalk.Field[suppression]{
+		yamlwalk.Must("rule", "Name the rule, like tool/no-output-schema; * stands for anything.", yamlwalk.Text(), func(s *suppression) *string { return &s.rule }),
+		yamlwalk.F("on", "What it is accepted for: a tool, a scenario, a server's tool or widget as SERVER/NAME; * stands for anything. Left out, everything.", yamlwalk.OneOrMore(yamlwalk.Text()), func(s *suppression) *[]string { return &s.on }),
+		yamlwalk.F("reason", "Why it is accepted. Without it nothing is.", yamlwalk.Text(), func(s *suppression) *string { return &s.reason }),
 	},
 }
 

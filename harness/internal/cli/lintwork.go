@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/internal/lint"
+	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/scenario"
+)
+
+// linter gathers what is found in a project.
+type linter struct {
+	suite *suite.Suite
+	whole bool // the whole project is looked at, so that an idle suppression is one
+	today time.Time
+
+	found     []lint.Finding
+	scenarios []*scenario.Scenario
+}
+
+// files looks at what is written.
+func (l *linter) files(names []string) {
+	c := l.suite.Config
+	project := lint.Project{Scenarios: l.suite.Dirs.Scenarios, Names: names, Options: c.Options(nil), Golden: l.golden}
+	found, loaded := project.Lint()
+	l.found, l.scenarios = append(l.found, found...), loaded
+	if l.whole {
+		l.found = append(l.found, lint.Secrets(l.secrets(), l.today)...)
+	}
+}
+
+func (l *linter) golden(name, model, id string) string {
+	if id == "" {
+		return harness.Golden(l.suite.Dirs.Golden, name, model)
+	}
+	return harness.Golden(l.suite.Dirs.Golden, name+"/"+harness.FileName(model), id)
+}
+
+func (l *linter) secrets() []lint.Secret {
+	var out []lint.Secret
+	c := l.suite.Config
+	for i := range c.Secrets {
+		s := &c.Secrets[i]
+		out = append(out, lint.Secret{Name: s.Name, Owner: s.Owner, RotateBy: s.RotateBy, Place: lint.At(c.Place("secrets." + s.Name))})
+	}
+	return out
+}
+
+// excused are the findings, with those marked that the project accepts.
+func (l *linter) excused() []lint.Finding {
+	c := l.suite.Config
+	var all []lint.Suppression
+	for i, s := range c.Lint {
+		all = append(all, lint.Suppression{Rule: s.Rule, On: s.On, Reason: s.Reason, Place: lint.At(c.Place(fmt.Sprintf("lint[%d]", i))), Asked: l.whole})
+	}
+	for _, file := range l.written() {
+		all = append(all, lint.Comments(file)...)
+	}
+	return lint.Excuse(l.found, all)
+}
+
+// written are the files that may have comments for the linter.
+func (l *linter) written() []string {
+	files := []string{l.suite.Config.File}
+	seen := map[string]bool{}
+	for _, s := range l.scenarios {
+		files = append(files, s.File)
+		if tools := filepath.ToSlash(filepath.Join(filepath.Dir(s.File), "tools.yaml")); !seen[tools] {
+			seen[tools] = true
+			files = append(files, tools)
+		}
+	}
+	return files
+}

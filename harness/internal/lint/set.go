@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
+)
+
+// Set are tools that are declared together: by a server, or in a file.
+type Set struct {
+	Name   string // of the server; of the folder where it is a file
+	Server bool
+	Place  Place // where the server is declared, or the file
+	Tools  []Tool
+}
+
+// Tool is a tool as it is declared.
+type Tool struct {
+	tool.Decl
+	Meta jsontext.Value // the server's _meta; nil: none
+	// Partial says that a server says what this declaration does not.
+	Partial bool
+
+	file *scenario.Declared // nil for a server's
+}
+
+// The parts of a tool in which a rule finds something.
+const (
+	partName        = "name"
+	partDescription = "description"
+	partHints       = "annotations"
+	partInput       = "input"
+	partOutput      = "output"
+	partMeta        = "_meta"
+)
+
+// spot is a place inside of a tool: a part, and a JSON pointer into it.
+type spot struct{ part, pointer string }
+
+// place is where the tool says what is at the spot.
+func (s *Set) place(t *Tool, at spot) Place {
+	named := fmt.Sprintf("tool %q", t.Name)
+	if t.file == nil {
+		p := s.Place.within(fmt.Sprintf("server %q", s.Name)).within(named)
+		return p.within(serverPart(at))
+	}
+	p := At(t.file.Place(at.part)).within(named)
+	if at.pointer != "" {
+		p = p.within("/" + at.part + at.pointer)
+	}
+	return p
+}
+
+// serverPart names the spot in the words of the protocol.
+func serverPart(at spot) string {
+	switch at.part {
+	case partInput:
+		return "/inputSchema" + at.pointer
+	case partOutput:
+		return "/outputSchema" + at.pointer
+	case partName:
+		return ""
+	default:
+		return "/" + at.part + at.pointer
+	}
+}
+
+// on is what suppressions call the tool.
+func (s *Set) on(name string) string {
+	if s.Name == "" {
+		return name
+	}
+	return s.Name + "/" + name
+}
+
+// words are how the set's declarations spell a matter, the server's or the file's.
+func (s *Set) words(server, file string) string {
+	if s.Server {
+		return server
+	}
+	return file
+}
+
+// Declared makes a set of the tools that a file declares. folder is the name of
+// the file's folder below the scenarios, "" for the top one.
+func Declared(folder, file string, tools []scenario.Declared) *Set {
+	s := &Set{Name: folder, Place: Place{File: file, Line: 1, Column: 1}}
+	for i := range tools {
+		d := &tools[i]
+		if d.Decl.Provider != nil {
+			continue // the provider's own, of which the file says nothing
+		}
+		s.Tools = append(s.Tools, Tool{Decl: d.Decl, Partial: d.Run.Server != "", file: d})
+	}
+	return s
+}
