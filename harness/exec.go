@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/redact"
@@ -71,6 +72,9 @@ type Params struct {
 	// asked once, when the run begins; what it gives is closed at the run's end.
 	// Executors go before its own.
 	OpenTools func(ctx context.Context, s *scenario.Scenario) (*Tools, error)
+	// Probes count the effects of tools in the world itself, by the tool; of others
+	// the calls that reach them are counted. They go before those of OpenTools.
+	Probes map[string]effect.Probe
 	// Approve asks a person about a call that needs approval, where the scenario's
 	// script says nothing of it; nil: nobody is there.
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
@@ -107,7 +111,12 @@ func exec(ctx context.Context, p Params, r *Result) error {
 	if err != nil {
 		return err
 	}
+	before, err := w.count(ctx)
+	if err != nil {
+		return err
+	}
 	w.run(ctx)
+	w.effects(ctx, before)
 	w.judge()
 	return nil
 }

@@ -44,7 +44,7 @@ type Env struct {
 	// (+ /v1/messages, + /v1beta/models/…).
 	BaseURL string
 	HTTP    *http.Client // the only way to the model; never dials in replay
-	Tools   *tool.Box    // the only way to the tools
+	Tools   *tool.Box    // the only way to the tools; in the name of the first turn's principal until ActAs says another
 	Retry   Retry
 	Journal *journal.Journal
 }

@@ -138,7 +138,7 @@ func (w *world) terms() contract.Terms {
 		Parallel: s.Limits.Parallel, ResultBytes: tool.DefaultMaxResult, Repeats: s.GiveUp.RepeatedCalls,
 		ModelAttempts: w.env.Retry.Attempts, ToolAttempts: map[string]int{},
 		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
-		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects,
+		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects, Probed: w.result.Probed,
 		// What a run had not come to when it ended is nothing that it did wrong.
 		AtMost: w.end.Class == failure.Diverged || w.params.ContractOnly && (w.end.Class != failure.None || w.otherAnswers()),
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,

@@ -59,6 +59,7 @@ type Result struct {
 	Findings   []contract.Finding
 	Breaches   []contract.Breach // those of the Findings that nobody expects
 	Effects    map[string]int
+	Probed     []string      // tools whose effects were counted in the world itself, by name
 	Faults     []fault.Fired // what came of each fault of the variant
 	Places     []fault.Place // where faults can strike, with Params.Survey
 	Latency    time.Duration // on the run's clock

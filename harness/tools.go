@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
@@ -15,7 +16,8 @@ type Tools struct {
 	// says all itself.
 	Scenario  *scenario.Scenario
 	Executors map[string]tool.Executor
-	Close     func() // ends what was started; nil: nothing was
+	Probes    map[string]effect.Probe // of effects, by the tool
+	Close     func()                  // ends what was started; nil: nothing was
 }
 
 // openTools starts what runs the tools, and puts it into p. The returned func ends
@@ -38,11 +40,15 @@ func openTools(ctx context.Context, p *Params, r *Result) (shut func(), err erro
 	if t.Scenario != nil {
 		p.Scenario, r.Scenario = t.Scenario, t.Scenario
 	}
-	executors := maps.Clone(t.Executors)
-	if executors == nil {
-		executors = map[string]tool.Executor{}
-	}
-	maps.Copy(executors, p.Executors)
-	p.Executors = executors
+	p.Executors = over(t.Executors, p.Executors)
+	p.Probes = over(t.Probes, p.Probes)
 	return shut, nil
+}
+
+// over is base with what first has in the place of its own.
+func over[V any](base, first map[string]V) map[string]V {
+	out := map[string]V{}
+	maps.Copy(out, base)
+	maps.Copy(out, first)
+	return out
 }

@@ -81,6 +81,7 @@ func build(p Params, r *Result) (*world, error) {
 		HTTP:  &http.Client{Transport: w.tap},
 		Tools: tool.NewBox(specs, w.boxOptions()),
 	}
+	w.env.Tools.ActAs(s.Turns[0].As)
 	if !p.Unread {
 		r.Hashes.Scenario = s.Hash
 		r.Hashes.Prompt = hashTexts(promptTexts(&s))

@@ -31,6 +31,7 @@ func (Loop) Run(ctx context.Context, env *harness.Env) (harness.Outcome, error) 
 	}
 	r := &run{env: env, codec: c, req: request(env), seen: map[string]int{}}
 	for _, turn := range env.Scenario.Turns {
+		env.Tools.ActAs(turn.As)
 		r.say(turn.User)
 		end, err := r.untilDone(ctx)
 		if err != nil || end.Class != failure.None {

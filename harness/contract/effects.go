@@ -51,9 +51,14 @@ func (r *run) readsWithEffects() []string {
 // tooMany blames the tool where one operation was delivered more than once and had
 // no key by which the tool could have known it.
 func (r *run) tooMany(tool string, got, want int) {
-	b := Breach{What: expected(tool, got, want)}
-	if r.Terms.Unkeyed[tool] && got > r.operations(tool) {
+	b := Breach{What: r.expected(tool, got, want)}
+	switch {
+	case got <= r.operations(tool):
+	case r.Terms.Unkeyed[tool]:
 		b.What += "; without an idempotency key nothing can tell the tool that it has seen the call"
+		b.Part = failure.PartTool
+	case slices.Contains(r.Terms.Probed, tool):
+		b.What += "; the tool has made more of the same call than one effect, though the call had a key: look at it with retake drill"
 		b.Part = failure.PartTool
 	}
 	r.breach(b)
@@ -73,7 +78,7 @@ func (r *run) operations(tool string) int {
 // tooFew blames the model where it ended its task as if all were done, else the
 // part that ended the run.
 func (r *run) tooFew(tool string, got, want int) {
-	b := Breach{What: expected(tool, got, want)}
+	b := Breach{What: r.expected(tool, got, want)}
 	if r.Ended != nil {
 		b.Part = failure.About(r.Ended.Class).Part
 	}
@@ -94,8 +99,12 @@ func (r *run) speaker() failure.Part {
 	return failure.PartAgent
 }
 
-func expected(tool string, got, want int) string {
-	return fmt.Sprintf("%s: %s, expected %d", tool, effects(got), want)
+func (r *run) expected(tool string, got, want int) string {
+	where := ""
+	if slices.Contains(r.Terms.Probed, tool) {
+		where = " in the world"
+	}
+	return fmt.Sprintf("%s: %s%s, expected %d", tool, effects(got), where, want)
 }
 
 func effects(n int) string { return counted(n, "effect") }

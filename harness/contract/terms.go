@@ -18,6 +18,9 @@ type Terms struct {
 	Secrets       []string        // values that must not be shown to the model
 	Compaction    bool            // the agent may rewrite its history
 
+	// Probed are the tools whose effects were counted in the world itself, not by the
+	// calls that reached them.
+	Probed []string
 	// Effects are the expected effects by tool; nil expects nothing of them.
 	Effects map[string]int
 	// AtMost says that fewer effects than expected are no breach: the run was ended

@@ -2,7 +2,7 @@
 // conversation says they did.
 //
 // The Ledger has a row for each delivery of a write. Deliveries with the same
-// tool, key and fingerprint are one effect; without a key each delivery is an
+// principal, tool, key and fingerprint are one effect; without a key each delivery is an
 // effect of its own, because nothing could tell the tool that it has seen the
 // call before.
 package effect
@@ -23,6 +23,7 @@ import (
 
 // Delivery is one arrival of a write at its tool.
 type Delivery struct {
+	Principal   string // in whose name it was called; "" for nobody in particular
 	Tool        string
 	Key         string // idempotency key; "" for none
 	Fingerprint string // hash of the canonical arguments without the key
@@ -53,7 +54,7 @@ func (l *Ledger) Wrap(d *tool.Decl, next tool.Executor) tool.Executor {
 // that of a write that goes out, or one beside the answer of a tool that only
 // says that it reads.
 func (l *Ledger) Deliver(ctx context.Context, d *tool.Decl, c tool.Call) {
-	row := Delivery{Tool: c.Tool, Call: c.Ordinal, Attempt: c.Attempt, At: clock.Now(ctx)}
+	row := Delivery{Principal: c.Principal, Tool: c.Tool, Call: c.Ordinal, Attempt: c.Attempt, At: clock.Now(ctx)}
 	row.Key, row.Fingerprint = identify(d, c.Args)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,11 +96,11 @@ func (l *Ledger) Deliveries() []Delivery {
 
 // Effects counts effects by tool. Tools without one are not in the map.
 func (l *Ledger) Effects() map[string]int {
-	type id struct{ tool, key, fingerprint string }
+	type id struct{ principal, tool, key, fingerprint string }
 	seen := map[id]bool{}
 	out := map[string]int{}
 	for _, r := range l.Deliveries() {
-		k := id{r.Tool, r.Key, r.Fingerprint}
+		k := id{r.Principal, r.Tool, r.Key, r.Fingerprint}
 		if r.Key != "" && seen[k] {
 			continue
 		}

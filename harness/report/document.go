@@ -162,6 +162,7 @@ type Rule struct {
 type Effect struct {
 	Tool  string `json:"tool"`
 	Count int    `json:"count"`
+	By    string `json:"by,omitzero"` // probe: counted in the world itself; left out, by the calls that reached the tool
 }
 
 // Fault is an injected fault and what came of it.

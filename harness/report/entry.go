@@ -21,7 +21,7 @@ func EntryOf(r *harness.Result) Entry {
 		Clock: string(r.Clock), Warnings: r.Warnings,
 		Outcome: Outcome{Class: "completed", Detail: r.Outcome.Detail, Stop: string(r.Outcome.Stop), Answer: r.Outcome.Answer},
 		Figures: FiguresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),
-		Effects: effectsOf(r.Effects), Faults: faultsOf(r.Faults), Hashes: Hashes(r.Hashes),
+		Effects: effectsOf(r.Effects, r.Probed), Faults: faultsOf(r.Faults), Hashes: Hashes(r.Hashes),
 	}
 	if r.Outcome.Class != failure.None {
 		e.Outcome.Class = string(r.Outcome.Class)
@@ -160,10 +160,14 @@ func rulesOf(findings []contract.Finding) []Rule {
 	return out
 }
 
-func effectsOf(m map[string]int) []Effect {
+func effectsOf(m map[string]int, probed []string) []Effect {
 	out := make([]Effect, 0, len(m))
 	for t, n := range m {
-		out = append(out, Effect{Tool: t, Count: n})
+		e := Effect{Tool: t, Count: n}
+		if slices.Contains(probed, t) {
+			e.By = "probe"
+		}
+		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b Effect) int {
 		if a.Tool < b.Tool {

@@ -52,6 +52,7 @@ type Box struct {
 	byKey map[string]*Spec
 
 	mu       sync.Mutex
+	as       string
 	calls    int
 	attempts int
 	fatal    error
@@ -67,6 +68,13 @@ func NewBox(specs []Spec, opts Options) *Box {
 		b.byKey[specs[i].Decl.Name] = &specs[i]
 	}
 	return b
+}
+
+// ActAs says in whose name the calls are that are made from now on.
+func (b *Box) ActAs(principal string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.as = principal
 }
 
 // Decls are the declarations in their order. The caller must not change them.
@@ -117,11 +125,11 @@ type Pending struct {
 func (b *Box) Prepare(name, id, args string) *Pending {
 	b.mu.Lock()
 	b.calls++
-	n := b.calls
+	n, as := b.calls, b.as
 	b.mu.Unlock()
 	return &Pending{
 		box: b, spec: b.byKey[name], argText: args,
-		call: Call{Tool: name, ID: id, TaskID: b.opts.TaskID, Ordinal: n},
+		call: Call{Tool: name, ID: id, TaskID: b.opts.TaskID, Principal: as, Ordinal: n},
 	}
 }
 

@@ -122,6 +122,15 @@ func classOf(err error) failure.Class {
 	return failure.World
 }
 
+// operation tells calls with equal arguments apart that are not the same.
+func (p *Pending) operation() string {
+	name := p.call.TaskID + "\x00" + p.call.Tool + "\x00"
+	if p.call.Principal != "" {
+		name += p.call.Principal + "\x00"
+	}
+	return name
+}
+
 // addHostKey fills in an idempotency key that is the host's to make, in the
 // place of whatever the model put there. It derives from the task and the
 // logical operation (tool and arguments), so it is the same for every attempt,
@@ -136,7 +145,7 @@ func (p *Pending) addHostKey() error {
 	if err != nil {
 		return failure.Errorf(failure.Internal, "tool %s: arguments for the idempotency key: %w", p.call.Tool, err)
 	}
-	sum := sha256.Sum256([]byte(p.call.TaskID + "\x00" + p.call.Tool + "\x00" + string(args)))
+	sum := sha256.Sum256([]byte(p.operation() + string(args)))
 	id := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 	name, err := jsontext.AppendQuote(nil, key.Field)
 	if err != nil {

@@ -104,8 +104,9 @@ type Call struct {
 	Args      jsontext.Value // a JSON object
 	TaskID    string
 	AttemptID string
-	Attempt   int // 1 for the first try
-	Ordinal   int // the call's number in the run, from 1
+	Principal string // in whose name; "" for nobody in particular
+	Attempt   int    // 1 for the first try
+	Ordinal   int    // the call's number in the run, from 1
 }
 
 // Result is what a call came to.

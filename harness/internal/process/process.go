@@ -27,6 +27,9 @@ type Command struct {
 	// KeepStderr is how many bytes of the last of its standard error are kept; 0 is
 	// 8 KiB.
 	KeepStderr int
+	// Listen gets each line that it writes to its standard error, cut to 1 KiB; nil:
+	// nobody listens. What it does holds the program up.
+	Listen func(line string)
 }
 
 const (
@@ -47,6 +50,9 @@ func (c *Command) build(ctx context.Context, stderr *Tail) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	// A nil Env would be the whole environment of this process.
 	cmd.Env, cmd.Dir, cmd.Stderr = append([]string{}, c.Env...), c.Dir, stderr
+	if c.Listen != nil {
+		cmd.Stderr = io.MultiWriter(stderr, &lines{each: c.Listen})
+	}
 	cmd.WaitDelay = stragglers
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }

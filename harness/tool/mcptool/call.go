@@ -72,7 +72,7 @@ func (s *Session) why(ctx context.Context, n *note, err error) *tool.Error {
 	case n.unsent:
 		return unavailable(true, err)
 	case n.status == http.StatusUnauthorized || n.status == http.StatusForbidden:
-		return &tool.Error{Code: "UNAUTHORIZED", Message: "the tool does not accept the host's credentials", Class: failure.ToolFailed, Detail: err.Error()}
+		return Unauthorized(err)
 	case n.status == http.StatusTooManyRequests || n.status == http.StatusServiceUnavailable:
 		return unavailable(true, err)
 	}
@@ -109,6 +109,11 @@ func (s *Session) silent() string {
 		return what + "; standard error: " + s.proc.Stderr()
 	}
 	return what
+}
+
+// Unauthorized is the error of a call whose credentials were not accepted.
+func Unauthorized(err error) *tool.Error {
+	return &tool.Error{Code: codeUnauthorized, Message: "the tool does not accept the host's credentials", Class: failure.ToolFailed, Detail: err.Error()}
 }
 
 // unavailable is the error of a call that has not reached the server.

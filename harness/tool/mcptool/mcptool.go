@@ -16,6 +16,7 @@ package mcptool
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,10 @@ type Server struct {
 
 	Transport mcp.Transport // to a server in this process
 
+	// Listen gets each line that a program writes to its standard error; nil: nobody
+	// listens.
+	Listen func(line string)
+
 	// Timeout is for connecting, and for each call; 0 is 30 s.
 	Timeout time.Duration
 	// MaxMessage is how many bytes one message of the server may have; 0 is 16 MiB.
@@ -55,6 +60,12 @@ const (
 	// grace is how long a server has to end by itself, and then to end when asked.
 	grace = 2 * time.Second
 )
+
+// ErrUnauthorized says that a server does not accept the credentials that it was
+// sent, or wants some.
+var ErrUnauthorized = errors.New("the server does not accept the host's credentials")
+
+const codeUnauthorized = "UNAUTHORIZED"
 
 // Session is a connection to a server. It may be used by many goroutines.
 type Session struct {
@@ -98,6 +109,9 @@ func Connect(ctx context.Context, server Server, getenv func(string) string) (*S
 	if err != nil {
 		why := s.why(limited, n, err)
 		s.Close()
+		if why.Code == codeUnauthorized {
+			return nil, s.errorf(failure.World, "connecting: %w: %s", ErrUnauthorized, s.hidden.Text(why.Detail))
+		}
 		return nil, s.errorf(failure.World, "connecting: %s", s.hidden.Text(why.Detail))
 	}
 	return s, nil
@@ -147,7 +161,7 @@ func (s *Session) overPipes(ctx context.Context, getenv func(string) string) (mc
 		return nil, err
 	}
 	s.hidden = hidden
-	s.proc, err = process.Start(ctx, process.Command{Args: s.server.Command, Env: env, Dir: s.server.Dir})
+	s.proc, err = process.Start(ctx, process.Command{Args: s.server.Command, Env: env, Dir: s.server.Dir, Listen: s.server.Listen})
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +203,15 @@ func (s *Session) hangUp() {
 	case <-done:
 	case <-limited.Done():
 	}
+}
+
+// Kill ends the program and its process group at once, without a word; of a server
+// that is none, the connection alone.
+func (s *Session) Kill() {
+	if s.proc != nil {
+		s.proc.Kill()
+	}
+	s.Close()
 }
 
 // Pid is the number of the program and of its process group; 0 where the server
