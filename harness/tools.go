@@ -20,6 +20,20 @@ type Tools struct {
 	Close     func()                  // ends what was started; nil: nothing was
 }
 
+// With is t with what others have in the place of its own; closing it closes both.
+func (t *Tools) With(others *Tools) *Tools {
+	return &Tools{
+		Scenario: t.Scenario, Executors: over(t.Executors, others.Executors), Probes: over(t.Probes, others.Probes),
+		Close: func() { t.close(); others.close() },
+	}
+}
+
+func (t *Tools) close() {
+	if t.Close != nil {
+		t.Close()
+	}
+}
+
 // openTools starts what runs the tools, and puts it into p. The returned func ends
 // it; it is never nil.
 func openTools(ctx context.Context, p *Params, r *Result) (shut func(), err error) {
@@ -34,9 +48,7 @@ func openTools(ctx context.Context, p *Params, r *Result) (shut func(), err erro
 		}
 		return shut, err
 	}
-	if t.Close != nil {
-		shut = t.Close
-	}
+	shut = t.close
 	if t.Scenario != nil {
 		p.Scenario, r.Scenario = t.Scenario, t.Scenario
 	}

@@ -78,8 +78,9 @@ type Params struct {
 
 	Tools map[string]tool.Executor // tools that run for real, by name; others answer from the cassette
 	// NewTools makes them anew for each run, in the place of Tools: for tools that
-	// keep a world of their own, which no run may leave to the next.
-	NewTools func() map[string]tool.Executor
+	// keep a world of their own, which no run may leave to the next, and where its
+	// probes count what was done. Its Scenario is not asked for.
+	NewTools func() *harness.Tools
 	// NoGolden leaves the golden transcript to the caller.
 	NoGolden bool
 }
@@ -199,7 +200,7 @@ func (c *Case) build() (harness.Params, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Executors = c.params.tools()
+	c.params.equip(&p)
 	if c.params.NoGolden {
 		quiet := *p.Scenario
 		quiet.Expect.Golden = false
@@ -213,12 +214,23 @@ func (c *Case) build() (harness.Params, error) {
 	return p, nil
 }
 
-// tools are those of one run.
-func (p *Params) tools() map[string]tool.Executor {
-	if p.NewTools != nil {
-		return p.NewTools()
+// equip gives runs the tools of p.
+func (p *Params) equip(run *harness.Params) {
+	if p.NewTools == nil {
+		run.Executors = p.Tools
+		return
 	}
-	return p.Tools
+	next := run.OpenTools
+	run.OpenTools = func(ctx context.Context, s *scenario.Scenario) (*harness.Tools, error) {
+		if next == nil {
+			return p.NewTools(), nil
+		}
+		started, err := next(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return started.With(p.NewTools()), nil
+	}
 }
 
 // runner makes a run on the clock that the agent needs.

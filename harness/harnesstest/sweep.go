@@ -1,7 +1,6 @@
 package harnesstest
 
 import (
-	"context"
 	"os"
 	"path"
 	"regexp"
@@ -81,7 +80,7 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	r, err := sweep.Run(tb.Context(), sweep.Params{
-		Run: hp, Exec: c.fresh(tb), Only: p.Faults, Pairs: p.Pairs, EveryEvent: p.EveryEvent, Seed: p.Seed, Max: p.Max,
+		Run: hp, Exec: c.runner(tb), Only: p.Faults, Pairs: p.Pairs, EveryEvent: p.EveryEvent, Seed: p.Seed, Max: p.Max,
 		Parallel: workers, Command: func(specs []fault.Spec) string { return command(tb.Name(), specs) },
 	})
 	if err != nil {
@@ -101,16 +100,6 @@ func (c *Case) sweep(tb testing.TB, p SweepParams) *sweep.Report {
 	return r
 }
 
-// fresh makes a run whose tools know nothing of the runs before.
-func (c *Case) fresh(tb testing.TB) func(context.Context, harness.Params) *harness.Result {
-	tb.Helper()
-	run := c.runner(tb)
-	return func(ctx context.Context, p harness.Params) *harness.Result {
-		p.Executors = c.params.tools()
-		return run(ctx, p)
-	}
-}
-
 // repeat makes the one run that RETAKE_FAULT names.
 func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uint64) {
 	tb.Helper()
@@ -125,7 +114,7 @@ func (c *Case) repeat(tb testing.TB, hp harness.Params, texts []string, seed uin
 	if len(specs) == 0 {
 		tb.Fatalf("retake: %s names no fault; unset it to sweep, or say for instance %s=model.reset", repeatVar, repeatVar)
 	}
-	exec := c.fresh(tb)
+	exec := c.runner(tb)
 	base := sweep.Base(hp)
 	r := exec(tb.Context(), base)
 	if r.Verdict != harness.Pass {

@@ -37,8 +37,8 @@ type Command struct {
 	Env  []tool.Setting
 }
 
-// RunsTools tells whether any tool runs for real, so that the run's clock is real.
-func (s *Scenario) RunsTools() bool { return s.pending || len(s.Runs) > 0 }
+// RunsTools tells whether any tool runs for real, or effects are counted, so that the run's clock is real.
+func (s *Scenario) RunsTools() bool { return s.pending || len(s.Runs) > 0 || len(s.Probes) > 0 }
 
 // FromEnv names the environment variables that the tools' places are given.
 func (s *Scenario) FromEnv() []string {

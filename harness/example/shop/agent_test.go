@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/contract"
+	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/harnesstest"
 	"github.com/retake-harness/retake/harness/script"
 	"github.com/retake-harness/retake/harness/tool"
@@ -62,7 +63,7 @@ func TestSweep(t *testing.T) {
 func TestCassettes(t *testing.T) {
 	for name, turns := range recordings() {
 		t.Run(name, func(t *testing.T) {
-			p := harnesstest.Params{Dir: project, Agent: harness.Func(shop.Agent), Tools: tools()}
+			p := harnesstest.Params{Dir: project, Agent: harness.Func(shop.Agent), Tools: tools().Executors}
 			harnesstest.Scripted(t, p, name, harnesstest.Recording{Turns: turns})
 		})
 	}
@@ -89,12 +90,13 @@ func recordings() map[string][]script.Turn {
 	}
 }
 
-// tools are the shop's own, on a world that begins anew for each of them.
-func tools() map[string]tool.Executor {
+// tools are the shop's own, on a world that begins anew for each of them. A refund
+// is counted where it was made.
+func tools() *harness.Tools {
 	s := &store{}
-	return map[string]tool.Executor{
-		"lookup_order": tool.Func(s.lookup),
-		"issue_refund": tool.Func(s.refund),
+	return &harness.Tools{
+		Executors: map[string]tool.Executor{"lookup_order": tool.Func(s.lookup), "issue_refund": tool.Func(s.refund)},
+		Probes:    map[string]effect.Probe{"issue_refund": effect.ProbeFunc(s.issued)},
 	}
 }
 
@@ -112,6 +114,12 @@ func (s *store) lookup(_ context.Context, args []byte) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf(`{"ok":true,"order_id":%q,"status":"delivered","items":[{"name":"lamp","price_cents":4900}]}`, a.OrderID), nil
+}
+
+func (s *store) issued(context.Context) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.refunds), nil
 }
 
 func (s *store) refund(_ context.Context, args []byte) (string, error) {
@@ -145,7 +153,7 @@ func TestAChangedPromptIsAMiss(t *testing.T) {
 		env.Scenario = &changed
 		return shop.Agent(ctx, env)
 	})
-	cases, err := harnesstest.Cases(harnesstest.Params{Dir: project, Scenarios: []string{"refund"}, Agent: agent, Tools: tools()})
+	cases, err := harnesstest.Cases(harnesstest.Params{Dir: project, Scenarios: []string{"refund"}, Agent: agent, Tools: tools().Executors})
 	if err != nil {
 		t.Fatal(err)
 	}
