@@ -1,0 +1,189 @@
+// Package drill tries a tool that writes for idempotency: it repeats calls, runs
+// them at once, loses answers, kills the process between two steps of a write,
+// and counts in the world itself what came of it.
+//
+// What a tool promises is declared in a Spec, where trusted systems differ; the
+// drill finds out whether it is so. Each invariant (I1 to I22, and three of
+// tenants) is a row of the Report, some in more than one form. A row is
+//
+//   - held,
+//   - breached, with the sequence of calls that shows it and what to do,
+//   - a warning: as declared, and a hazard all the same,
+//   - not applicable, with the reason.
+//
+// Every figure is counted by the target's probe, before and after. Each row has a
+// World of its own, so that none finds what another has left. Crashes are real
+// where the Target says that they are: its process is killed at a marked point, or
+// as soon as the probe shows the effect and before the answer is passed on.
+package drill
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-harness/retake/harness/failure"
+)
+
+// DefaultTimeout is how long a call may take before it counts as one that hangs.
+const DefaultTimeout = 10 * time.Second
+
+// DefaultDuplicates is how many calls are made at once in I2.
+const DefaultDuplicates = 8
+
+// Params say what to drill.
+type Params struct {
+	Spec   Spec
+	Target Target
+
+	Only       []string      // ids such as I2, with all their forms; none: all
+	Timeout    time.Duration // of one call; 0 is DefaultTimeout
+	Duplicates int           // calls at once; 0 is DefaultDuplicates
+	// Salt makes the keys of this drill others than those of another, where the
+	// target remembers keys from drill to drill.
+	Salt string
+	// Progress is told how many of the rows are done; nil tells nobody.
+	Progress func(done, total int)
+}
+
+// invariant is one, or one form of one.
+type invariant struct {
+	id, form, title, why string
+	// needs says why it does not apply to the target; "" where it does.
+	needs func(s *setting) string
+	run   func(t *trial)
+}
+
+// setting is what all rows of a drill share.
+type setting struct {
+	Params
+	can   Abilities
+	input *compiled
+}
+
+// Run drills. Its error is of class scenario_invalid for a drill that cannot be
+// made, world where the target does not open, or interrupted; with the last two
+// the Report says what was found until there.
+func Run(ctx context.Context, p Params) (*Report, error) {
+	s, err := prepare(p)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := choose(p.Only)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Schema: Schema, Drill: p.Spec.name(), Tool: p.Spec.Tool}
+	for i := range rows {
+		row := Row{ID: rows[i].id, Form: rows[i].form, Title: rows[i].title, Why: rows[i].why, State: NotRun}
+		if err == nil {
+			err = s.row(ctx, &rows[i], &row)
+		}
+		r.Rows = append(r.Rows, row)
+		r.Totals.add(row.State)
+		if p.Progress != nil && err == nil {
+			p.Progress(i+1, len(rows))
+		}
+	}
+	if ctx.Err() != nil {
+		return r, failure.Errorf(failure.Interrupted, "interrupted: %d of %d rows were not run", r.Totals.NotRun, len(rows))
+	}
+	return r, err
+}
+
+func prepare(p Params) (*setting, error) {
+	switch {
+	case p.Target == nil:
+		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: no target; say where the tool runs", p.Spec.name())
+	case p.Spec.Tool == "":
+		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: no tool; name the one to drill", p.Spec.name())
+	case p.Spec.Args.Kind() != '{' || !p.Spec.Args.IsValid():
+		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: the arguments of %q must be a JSON object, are %.60q", p.Spec.name(), p.Spec.Tool, string(p.Spec.Args))
+	}
+	if p.Timeout == 0 {
+		p.Timeout = DefaultTimeout
+	}
+	if p.Duplicates == 0 {
+		p.Duplicates = DefaultDuplicates
+	}
+	s := &setting{Params: p, can: p.Target.Can()}
+	var err error
+	if d := p.Spec.decl(p.Spec.Tool); d != nil {
+		s.input, err = compile(d.Input)
+	}
+	return s, err
+}
+
+// IDs are the ids of the invariants, in their order.
+func IDs() []string {
+	var out []string
+	for _, inv := range invariants() {
+		if !slices.Contains(out, inv.id) {
+			out = append(out, inv.id)
+		}
+	}
+	return out
+}
+
+func choose(only []string) ([]invariant, error) {
+	all := invariants()
+	if len(only) == 0 {
+		return all, nil
+	}
+	ids := IDs()
+	for _, id := range only {
+		if !slices.Contains(ids, id) {
+			return nil, failure.Errorf(failure.ScenarioInvalid, "there is no invariant %q; there are %s", id, strings.Join(ids, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(inv invariant) bool { return !slices.Contains(only, inv.id) }), nil
+}
+
+// row runs one invariant. Its error is one of the target's world.
+func (s *setting) row(ctx context.Context, inv *invariant, row *Row) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	if inv.needs != nil {
+		if why := inv.needs(s); why != "" {
+			row.State, row.What = NotApplicable, why
+			return nil
+		}
+	}
+	t := &trial{setting: s, ctx: ctx, row: row, name: row.Name()}
+	defer t.close()
+	if t.open(Start{}); t.err == nil {
+		inv.run(t)
+	}
+	switch {
+	case ctx.Err() != nil:
+		row.Steps, row.Notes = nil, nil
+		return nil
+	case t.err != nil:
+		return failure.Errorf(failure.Of(t.err), "drill %q, %s: %w", s.Spec.name(), row.Name(), t.err)
+	case row.State == NotRun:
+		row.State = Held
+	}
+	return nil
+}
+
+// invariants are all, in their order.
+func invariants() []invariant {
+	return slices.Concat(
+		[]invariant{sequential(), concurrent(), concurrentApart(), lostAnswer(), lostInCrash(), lostBefore(), lostBeforeCrash()},
+		[]invariant{otherPayload(), fingerprint(), missingKey(), twoMeant(), restarted()},
+		crashes(),
+		[]invariant{validationFirst(), errorCaching(), expiry(), otherTool(), otherTenant(), stableKey(), keyFormat()},
+		[]invariant{drafts(), draftExpiry(), staleLock(), lateArrival(), batch(), reads(), replayEqual()},
+		[]invariant{noToken(), wrongToken(), foreignObjects(), foreignDrafts()},
+	)
+}
+
+func needKey(s *setting) string {
+	if s.Spec.Key.Field == "" {
+		return fmt.Sprintf("%q takes no idempotency key", s.Spec.Tool)
+	}
+	return ""
+}
