@@ -124,6 +124,7 @@ func count(v jsontext.Value, at jsondoc.Pointer) (n int, err error) {
 		if n, err = strconv.Atoi(string(v)); err == nil {
 			return n, nil
 		}
+	default:
 	}
 	return 0, failure.Errorf(failure.World, "is %s at %q; point to a whole number, an array or an object", string(v), at)
 }

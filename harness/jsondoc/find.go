@@ -52,6 +52,7 @@ func children(v jsontext.Value, segment string) []jsontext.Value {
 		if i, err := strconv.Atoi(segment); err == nil && i >= 0 && i < len(elements) {
 			return among(elements[i])
 		}
+	default: // has no members
 	}
 	return nil
 }

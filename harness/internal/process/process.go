@@ -202,7 +202,15 @@ func (p *Process) Stderr() string { return p.stderr.String() }
 // than once.
 func (p *Process) Close(grace time.Duration) {
 	_ = p.Stdin.Close()
-	if !p.within(grace) {
+	p.within(grace)
+	p.Terminate(grace)
+}
+
+// Terminate is Close of a program that does not end with its standard input: it is
+// asked to end, and after grace the group is killed.
+func (p *Process) Terminate(grace time.Duration) {
+	_ = p.Stdin.Close()
+	if p.How() == "" {
 		_ = terminateGroup(p.cmd.Process)
 		if !p.within(grace) {
 			p.cancel()

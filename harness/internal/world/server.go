@@ -180,6 +180,14 @@ func (s *Server) as(p *scenario.Principal) mcptool.Server {
 	return m
 }
 
+// Pid is the number of the program that is reached by its address; 0 without one.
+func (s *Server) Pid() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.Pid()
+}
+
 // Kill ends the server's programs at once, without a word.
 func (s *Server) Kill() {
 	if s.proc != nil {
@@ -200,7 +208,7 @@ func (s *Server) end(session func(*mcptool.Session)) {
 	}
 	clear(s.sessions)
 	if s.proc != nil {
-		s.proc.Close(grace)
+		s.proc.Terminate(grace)
 	}
 }
 

@@ -50,8 +50,9 @@ func TestMain(m *testing.M) {
 			})
 			_ = s.Run(context.Background(), &mcp.StdioTransport{})
 		},
-		"weigh": func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
-		"fails": func() { fmt.Fprintln(os.Stderr, "no database"); os.Exit(2) },
+		"web-shop": webShop,
+		"weigh":    func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+		"fails":    func() { fmt.Fprintln(os.Stderr, "no database"); os.Exit(2) },
 	})
 }
 
@@ -145,6 +146,21 @@ func TestOpenFails(t *testing.T) {
 // what it was told.
 func exec(t *testing.T, text string, calls ...[2]string) *harness.Result {
 	t.Helper()
+	return execAs(t, head+text, harness.Func(func(ctx context.Context, env *harness.Env) (string, error) {
+		var told []string
+		for i, c := range calls {
+			a, err := env.Tools.Call(ctx, c[0], "c"+strconv.Itoa(i), c[1])
+			if err != nil {
+				return "", err
+			}
+			told = append(told, a.Text)
+		}
+		return strings.Join(told, "\n"), nil
+	}))
+}
+
+func execAs(t *testing.T, text string, agent harness.Agent) *harness.Result {
+	t.Helper()
 	dir := t.TempDir()
 	cassette := harness.ModelCassette(dir, "gifts", "m")
 	if err := os.MkdirAll(filepath.Dir(cassette), 0o755); err != nil {
@@ -154,19 +170,8 @@ func exec(t *testing.T, text string, calls ...[2]string) *harness.Result {
 		t.Fatal(err)
 	}
 	return harness.Exec(t.Context(), harness.Params{
-		Scenario: parse(t, head+text), Model: "m", API: wire.AnthropicMessages, CassetteDir: dir, GoldenDir: dir, RunID: "r",
-		Clock: clock.ModeReal, OpenTools: open,
-		Agent: harness.Func(func(ctx context.Context, env *harness.Env) (string, error) {
-			var told []string
-			for i, c := range calls {
-				a, err := env.Tools.Call(ctx, c[0], "c"+strconv.Itoa(i), c[1])
-				if err != nil {
-					return "", err
-				}
-				told = append(told, a.Text)
-			}
-			return strings.Join(told, "\n"), nil
-		}),
+		Scenario: parse(t, text), Model: "m", API: wire.AnthropicMessages, CassetteDir: dir, GoldenDir: dir, RunID: "r",
+		Clock: clock.ModeReal, OpenTools: open, Agent: agent,
 	})
 }
 
