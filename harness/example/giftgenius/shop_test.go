@@ -54,14 +54,13 @@ type answer struct {
 		Code, Message string
 		Retryable     bool
 	}
-	Gifts    []struct{ ID, Description string }
-	Reason   string `json:"noResultsReason"`
-	DraftID  string `json:"draft_id"`
-	OrderID  string `json:"order_id"`
-	Total    int
-	Sent     []struct{ Item int }
-	Failed   []int
-	TotalEUR int `json:"total_cents"`
+	Gifts   []struct{ ID, Description string }
+	Reason  string `json:"noResultsReason"`
+	DraftID string `json:"draft_id"`
+	OrderID string `json:"order_id"`
+	Total   int
+	Sent    []struct{ Item int }
+	Failed  []int
 }
 
 func parse(t *testing.T, text string, isError bool) answer {
