@@ -9,24 +9,32 @@ import (
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
 type lintFlags struct {
-	strict, rules bool
-	explain       string
+	strict, rules, asJSON, accept bool
+	explain, url, sarif           string
+	servers, env                  []string
+	command                       []string // behind --
 }
 
 func lintCommand(sys IO, p *project) *cobra.Command {
 	f := &lintFlags{}
 	cmd := &cobra.Command{
-		Use:   "lint [SCENARIO…]",
-		Short: "Find what is wrong with scenarios and tools before anything runs",
+		Use:   "lint [SCENARIO…] [-- COMMAND ARG…]",
+		Short: "Find what is wrong with scenarios, tools, MCP servers and widgets before anything runs",
 		Long: `lint holds what is written against rules: scenarios without a golden transcript, a
 failure case or a way back; secrets without an owner or past their day; tools that
-write twice, take anything, or ask for what no model should know.
+write twice, take anything, or ask for what no model should know. It starts nothing.
+
+With --server it starts MCP servers that retake.yaml or a scenario describes and
+looks at what they say of their tools and widgets; with --url, or a command behind
+--, any other. They are not called. What a widget's page is, which fields it binds
+and which states it has is held against golden/widgets/; --accept takes it anew.
 
 A finding that the project accepts is excused in scenarios/retake.yaml, with a
 reason,
@@ -36,11 +44,17 @@ reason,
 
 or at its place: # retake:lint tool/no-output-schema Its answer is free text.
 
-exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too)`,
+exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
+2 bad usage; 3 a server does not start`,
 		Example: `  retake lint
   retake lint travel --strict
+  retake lint --server '*' --sarif lint.sarif
+  retake lint -- npx -y @modelcontextprotocol/server-memory
   retake lint --explain tool/write-key`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if i := cmd.ArgsLenAtDash(); i >= 0 {
+				args, f.command = args[:i], args[i:]
+			}
 			switch {
 			case f.rules:
 				return lintRules(sys.Stdout)
@@ -53,23 +67,91 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too)`
 	flags := cmd.Flags()
 	flags.BoolVar(&f.rules, "rules", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "explain this rule")
+	flags.StringArrayVar(&f.servers, "server", nil, "look at this MCP server of the project; * stands for anything")
+	flags.StringVar(&f.url, "url", "", "look at the MCP server at this address")
+	flags.StringArrayVar(&f.env, "env", nil, "give the command behind -- this variable (NAME, or NAME=value)")
+	flags.BoolVar(&f.accept, "accept", false, "take the widgets as they are now")
 	flags.BoolVar(&f.strict, "strict", false, "exit 1 on warnings, too")
+	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object of the form "+lint.Schema)
+	flags.StringVar(&f.sarif, "sarif", "", "also write the findings to this file, as SARIF 2.1.0")
 	return cmd
 }
 
+// stray tells whether a server is looked at that no project describes.
+func (f *lintFlags) stray() bool { return f.url != "" || len(f.command) > 0 }
+
 func runLint(sys IO, p *project, f *lintFlags, args []string) error {
+	l := &linter{getenv: sys.Getenv, today: clock.Wallclock(), accept: f.accept}
+	l.lintFiles = len(args) > 0 || len(f.servers) == 0 && !f.stray()
+	l.whole = l.lintFiles && len(args) == 0
 	s, err := openSuite(sys, p)
-	if err != nil {
+	switch {
+	case err == nil:
+		l.suite = s
+		names, err := s.Select(args)
+		if err != nil {
+			return err
+		}
+		l.files(names)
+	case !f.stray() || l.lintFiles || len(f.servers) > 0: // else the project is not needed
 		return err
 	}
-	names, err := s.Select(args)
-	if err != nil {
+	if err := l.askAll(sys, f); err != nil {
 		return err
 	}
-	l := &linter{suite: s, whole: len(args) == 0, today: clock.Wallclock()}
-	l.files(names)
+	return l.tell(sys, f)
+}
+
+// askAll looks at the servers. That one does not start ends it: nothing is known
+// of it then.
+func (l *linter) askAll(sys IO, f *lintFlags) error {
+	var all []server
+	if len(f.servers) > 0 {
+		described, err := l.servers(f.servers)
+		if err != nil {
+			return err
+		}
+		all = described
+	}
+	if f.stray() {
+		s, err := adHoc(f.url, f.command, f.env)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	for _, s := range all {
+		if err := l.ask(sys.Context, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell prints and writes the findings.
+func (l *linter) tell(sys IO, f *lintFlags) error {
 	found := l.excused()
+	if f.sarif != "" {
+		text, err := lint.SARIF(found, version())
+		if err == nil {
+			err = file.Replace(f.sarif, sys.hidden.values.Bytes(text))
+		}
+		if err != nil {
+			return failure.Errorf(failure.World, "%s: writing the findings: %w", f.sarif, err)
+		}
+	}
+	if f.asJSON {
+		text, err := lint.Document(found, l.notes)
+		if err != nil {
+			return err
+		}
+		_, _ = sys.Stdout.Write(text)
+		return lintExit(found, f.strict)
+	}
 	printFindings(sys.Stdout, found)
+	for _, note := range l.notes {
+		_, _ = fmt.Fprintf(sys.Stdout, "note: %s\n", transcript.Safe(note))
+	}
 	return lintExit(found, f.strict)
 }
 

@@ -13,11 +13,17 @@ import (
 
 // linter gathers what is found in a project.
 type linter struct {
-	suite *suite.Suite
-	whole bool // the whole project is looked at, so that an idle suppression is one
-	today time.Time
+	suite  *suite.Suite // nil outside a project
+	getenv func(string) string
+	whole  bool // all files are looked at, so that an idle suppression is one
+	today  time.Time
+	accept bool
+	// lintFiles tells that the files are asked for, not only needed to know the
+	// servers.
+	lintFiles bool
 
 	found     []lint.Finding
+	notes     []string // what was not looked at, and why
 	scenarios []*scenario.Scenario
 }
 
@@ -26,7 +32,11 @@ func (l *linter) files(names []string) {
 	c := l.suite.Config
 	project := lint.Project{Scenarios: l.suite.Dirs.Scenarios, Names: names, Options: c.Options(nil), Golden: l.golden}
 	found, loaded := project.Lint()
-	l.found, l.scenarios = append(l.found, found...), loaded
+	l.scenarios = loaded
+	if !l.lintFiles {
+		return
+	}
+	l.found = append(l.found, found...)
 	if l.whole {
 		l.found = append(l.found, lint.Secrets(l.secrets(), l.today)...)
 	}
@@ -51,13 +61,20 @@ func (l *linter) secrets() []lint.Secret {
 
 // excused are the findings, with those marked that the project accepts.
 func (l *linter) excused() []lint.Finding {
+	if l.suite == nil {
+		return lint.Sort(l.found)
+	}
 	c := l.suite.Config
 	var all []lint.Suppression
 	for i, s := range c.Lint {
 		all = append(all, lint.Suppression{Rule: s.Rule, On: s.On, Reason: s.Reason, Place: lint.At(c.Place(fmt.Sprintf("lint[%d]", i))), Asked: l.whole})
 	}
 	for _, file := range l.written() {
-		all = append(all, lint.Comments(file)...)
+		comments := lint.Comments(file)
+		for i := range comments {
+			comments[i].Asked = l.lintFiles
+		}
+		all = append(all, comments...)
 	}
 	return lint.Excuse(l.found, all)
 }

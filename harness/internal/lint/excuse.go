@@ -36,7 +36,7 @@ type Suppression struct {
 }
 
 func (s *Suppression) fits(f *Finding) bool {
-	if strings.HasPrefix(f.Rule, "lint/") || f.Rule == unreadable.ID || !like(s.Rule, f.Rule) {
+	if strings.HasPrefix(f.Rule, "lint/") || f.Rule == unreadable.ID || !Like(s.Rule, f.Rule) {
 		return false
 	}
 	if s.Line > 0 {
@@ -48,7 +48,7 @@ func (s *Suppression) fits(f *Finding) bool {
 // named tells whether a pattern fits a name, or what of it is behind a slash: a
 // tool is found by its own name, too.
 func named(pattern, on string) bool {
-	for !like(pattern, on) {
+	for !Like(pattern, on) {
 		_, rest, ok := strings.Cut(on, "/")
 		if !ok {
 			return false
@@ -66,7 +66,7 @@ func Excuse(found []Finding, suppressions []Suppression) []Finding {
 		for k := range suppressions {
 			if s := &suppressions[k]; s.Reason != "" && s.fits(&found[i]) {
 				used[k] = true
-				found[i].Excuse = s.Reason
+				found[i].Excuse, found[i].InSource = s.Reason, s.Line > 0
 			}
 		}
 	}
@@ -87,15 +87,15 @@ func Excuse(found []Finding, suppressions []Suppression) []Finding {
 
 func known(pattern string, ids []string) bool {
 	for _, id := range ids {
-		if like(pattern, id) {
+		if Like(pattern, id) {
 			return true
 		}
 	}
 	return false
 }
 
-// like tells whether a text fits a pattern, in which * stands for anything.
-func like(pattern, text string) bool {
+// Like tells whether a text fits a pattern, in which * stands for anything.
+func Like(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == text

@@ -198,6 +198,10 @@ func TestEachRuleHasRows(t *testing.T) {
 	for _, tc := range toolRows {
 		add(prefixed(tc.want))
 	}
+	for _, tc := range widgetRows {
+		add(prefixed(tc.want))
+	}
+	add([]string{": widget/golden", ": widget/no-golden"}) // TestWidgetGolden
 	for _, tc := range fileRows {
 		add(tc.want)
 	}

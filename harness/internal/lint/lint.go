@@ -83,8 +83,10 @@ type Finding struct {
 	On      string
 	Message string
 	Mend    string
-	// Excuse is why the project accepts it; "" where it does not.
-	Excuse string
+	// Excuse is why the project accepts it; "" where it does not. InSource tells
+	// that a comment at its place says so.
+	Excuse   string
+	InSource bool
 }
 
 // Counts are how many findings there are that nobody has excused.
@@ -104,7 +106,7 @@ func Counts(fs []Finding) (errors, warnings, excused int) {
 
 // Rules are all rules, by group and in the order in which they are told.
 func Rules() []Rule {
-	return slices.Concat(scenarioRules(), secretRules(), toolRuleList(), lintRules())
+	return slices.Concat(scenarioRules(), secretRules(), toolRuleList(), widgetRuleList(), lintRules())
 }
 
 // Explain finds a rule by its id.

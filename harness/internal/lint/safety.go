@@ -20,7 +20,7 @@ func safetyRules() []toolRule {
 			"say it in the description: only after the user has confirmed …", "E7",
 		}, true, true, writeWhen},
 		{Rule{
-			"tool/universal", Error, "one tool for everything: a switch with a free payload, SQL, a command, a free HTTP request",
+			"tool/universal", Error, "one tool for everything: a switch with a free payload, a name that promises to do anything",
 			"no rule, approval or limit can be set on it, since nobody knows what it will do",
 			"make a narrow tool for each operation, with arguments of its own", "E7",
 		}, true, true, universal},
@@ -35,9 +35,9 @@ func safetyRules() []toolRule {
 			"let the user sign in at the host or at your page, and take a reference", "E7",
 		}, true, true, asksSecret},
 		{Rule{
-			"tool/excess-privilege", Error, "an input that lets the model choose who it acts for, or switch a check off; a tool for everybody's data at once",
-			"a text that a tool returned is enough to make it another customer's",
-			"take who it is from the session's token, and leave the administrator's tools to another server", "E11",
+			"tool/excess-privilege", Error, "an input that takes SQL, a command, or whom it acts for, or that switches a check off; a tool for everybody's data at once",
+			"it may do whatever the server's own account may, and a text that another tool returned is enough to have it done",
+			"make narrow tools with arguments of their own, and take who it is from the session's token", "E11",
 		}, true, true, excessPrivilege},
 	}
 }
@@ -92,7 +92,7 @@ var (
 	queries  = []string{"sql", "sql_query", "query_sql", "raw_sql", "raw_query", "sql_statement", "statement", "graphql", "graphql_query", "mongo_query", "where_clause"}
 	programs = []string{"command", "cmd", "shell", "shell_command", "command_line", "script", "bash", "code", "python_code", "javascript", "expression_code"}
 
-	anything = regexp.MustCompile(`^(do_anything|do_everything|do_any|do_action|execute|execute_any|execute_anything|execute_action|execute_operation|execute_sql|execute_query|execute_command|run_anything|run_sql|run_query|run_command|run_shell|run_code|perform_action|perform_operation|universal|universal_tool|call_api|api_request|http_request|generic_request|invoke|raw_query|admin_command)$`)
+	anything = regexp.MustCompile(`^(do_anything|do_everything|do_any|do_action|execute|execute_any|execute_anything|execute_action|execute_operation|run_anything|perform_action|perform_operation|universal|universal_tool|call_api|api_request|http_request|generic_request|invoke)$`)
 	ofSQL    = regexp.MustCompile(`(?i)\b(sql|select statement|where clause)\b`)
 )
 
@@ -102,13 +102,7 @@ func universal(c *toolCheck) {
 	var chooses, free string
 	for _, name := range props.names() {
 		p, word := props.object(name), spelled(name)
-		at := spot{partInput, "/properties/" + escape(name)}
-		isText := p.isType("string") && p["enum"] == nil && p["const"] == nil
 		switch {
-		case isText && (slices.Contains(queries, word) || strings.Contains(word, "query") && ofSQL.MatchString(p.text("description"))):
-			c.find(at, "the argument %q takes a query of the model's own making", name)
-		case isText && slices.Contains(programs, word):
-			c.find(at, "the argument %q takes a command of the model's own making", name)
 		case slices.Contains(switches, word):
 			chooses = name
 		case isFree(p) && (free == "" || slices.Contains(payloads, word)):
@@ -118,7 +112,7 @@ func universal(c *toolCheck) {
 	switch {
 	case chooses != "" && free != "":
 		c.find(spot{partInput, "/properties/" + escape(chooses)}, "%q chooses what is done, and %q takes whatever goes with it", chooses, free)
-	case len(c.out) == 0 && anything.MatchString(spelled(c.tool.Name)):
+	case anything.MatchString(spelled(c.tool.Name)):
 		c.find(spot{part: partName}, "the name %q promises to do anything", c.tool.Name)
 	}
 }
@@ -205,7 +199,13 @@ func excessPrivilege(c *toolCheck) {
 		c.find(spot{part: partName}, "the name %q says that it reaches further than one user's own", c.tool.Name)
 	}
 	properties(objectOf(c.tool.Input), func(pointer, name string, p object) {
-		switch word := spelled(name); {
+		word := spelled(name)
+		isText := p.isType("string") && p["enum"] == nil && p["const"] == nil
+		switch {
+		case isText && (slices.Contains(queries, word) || strings.Contains(word, "query") && ofSQL.MatchString(p.text("description"))):
+			c.find(spot{partInput, pointer}, "the argument %q takes a query of the model's own making", name)
+		case isText && slices.Contains(programs, word):
+			c.find(spot{partInput, pointer}, "the argument %q takes a command of the model's own making", name)
 		case actsFor.MatchString(word):
 			c.find(spot{partInput, pointer}, "the argument %q lets the model choose who it acts for, or with which rights", name)
 		case !c.readOnly() && p.isType("boolean") && offs.MatchString(word):

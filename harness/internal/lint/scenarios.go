@@ -74,7 +74,7 @@ func (p *Project) Lint() (found []Finding, loaded []*scenario.Scenario) {
 	}
 	for _, s := range loaded {
 		found = append(found, p.lint(s, loaded)...)
-		found = append(found, Declared(s.Name, s.File, s.Declared()).Lint()...)
+		found = append(found, InFile(s.Name, s.File, s.Declared()).Lint()...)
 	}
 	return Sort(append(found, p.shared()...)), loaded
 }
@@ -179,7 +179,7 @@ func (p *Project) shared() []Finding {
 		if folder == "." {
 			folder = ""
 		}
-		out = append(out, Declared(folder, filepath.ToSlash(file), tools).Lint()...)
+		out = append(out, InFile(folder, filepath.ToSlash(file), tools).Lint()...)
 	}
 	return out
 }

@@ -15,6 +15,8 @@ type Set struct {
 	Server bool
 	Place  Place // where the server is declared, or the file
 	Tools  []Tool
+	// Widgets are the pages of a server.
+	Widgets []Widget
 }
 
 // Tool is a tool as it is declared.
@@ -84,9 +86,23 @@ func (s *Set) words(server, file string) string {
 	return file
 }
 
-// Declared makes a set of the tools that a file declares. folder is the name of
+// Declared adds what the project says of a server's tools: an approval, a key.
+func (s *Set) Declared(decls []tool.Decl) {
+	for i := range s.Tools {
+		for k := range decls {
+			if t := &s.Tools[i]; decls[k].Name == t.Name {
+				t.Approval = t.Approval || decls[k].Approval
+				if t.Key == nil {
+					t.Key = decls[k].Key
+				}
+			}
+		}
+	}
+}
+
+// InFile makes a set of the tools that a file declares. folder is the name of
 // the file's folder below the scenarios, "" for the top one.
-func Declared(folder, file string, tools []scenario.Declared) *Set {
+func InFile(folder, file string, tools []scenario.Declared) *Set {
 	s := &Set{Name: folder, Place: Place{File: file, Line: 1, Column: 1}}
 	for i := range tools {
 		d := &tools[i]

@@ -29,7 +29,7 @@ func (c *toolCheck) find(at spot, format string, args ...any) {
 
 // toolRules are the rules of tools, a group a file.
 func toolRules() []toolRule {
-	return slices.Concat(nameRules(), hintRules(), schemaRules(), safetyRules())
+	return slices.Concat(nameRules(), hintRules(), schemaRules(), safetyRules(), visibilityRules())
 }
 
 func toolRuleList() []Rule {
@@ -41,7 +41,7 @@ func toolRuleList() []Rule {
 	return out
 }
 
-// Lint holds the set against the rules of tools.
+// Lint holds the set against the rules of tools and widgets.
 func (s *Set) Lint() []Finding {
 	var out []Finding
 	rules := toolRules()
@@ -54,7 +54,7 @@ func (s *Set) Lint() []Finding {
 			}
 		}
 	}
-	return out
+	return append(out, s.lintWidgets()...)
 }
 
 // nameRules are the rules of names and descriptions.

@@ -48,26 +48,9 @@ type said struct {
 // null drops one.
 func toolOf(tb testing.TB, text, change string) lint.Tool {
 	tb.Helper()
-	members := map[string]jsontext.Value{}
-	for _, part := range []string{text, change} {
-		if part == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(part), &members); err != nil {
-			tb.Fatalf("%v in %s", err, part)
-		}
-	}
-	for name, v := range members {
-		if string(v) == "null" {
-			delete(members, name)
-		}
-	}
-	whole, err := json.Marshal(members)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	whole := merged(tb, text, change)
 	var s said
-	if err := json.Unmarshal(whole, &s); err != nil {
+	if err := json.Unmarshal([]byte(whole), &s); err != nil {
 		tb.Fatal(err)
 	}
 	d := tool.Decl{Name: s.Name, Description: s.Description, Input: s.Input, Output: s.Output, Effect: tool.EffectWrite}
@@ -128,10 +111,10 @@ var toolRows = []row{
 	{why: "other ways to say when", write: `{"description":"Orders one gift. Do not call it before the price was shown."}`},
 	{why: "a switch with a payload", write: `{"inputSchema":{"type":"object","properties":{"operation":{"type":"string"},"payload":{"type":"object"},"idempotency_key":{"type":"string"}},"required":["operation"],"additionalProperties":false}}`, want: []string{"tool/universal"}},
 	{why: "a switch with a payload of text", write: `{"inputSchema":{"type":"object","properties":{"action":{"type":"string","enum":["a","b"]},"data":{"type":"string","description":"Arguments as JSON"},"idempotency_key":{"type":"string"}},"required":["action"],"additionalProperties":false}}`, want: []string{"tool/universal"}},
-	{why: "SQL", read: `{"inputSchema":{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"],"additionalProperties":false}}`, want: []string{"tool/universal"}},
-	{why: "SQL by its description", read: `{"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"A SQL query"}},"required":["query"],"additionalProperties":false}}`, want: []string{"tool/universal"}},
+	{why: "SQL", read: `{"inputSchema":{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"],"additionalProperties":false}}`, want: []string{"tool/excess-privilege"}},
+	{why: "SQL by its description", read: `{"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"A SQL query"}},"required":["query"],"additionalProperties":false}}`, want: []string{"tool/excess-privilege"}},
 	{why: "words to search for are no SQL", read: `{"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words"}},"required":["query"],"additionalProperties":false}}`},
-	{why: "a command", write: `{"inputSchema":{"type":"object","properties":{"command":{"type":"string"},"idempotency_key":{"type":"string"}},"required":["command"],"additionalProperties":false}}`, want: []string{"tool/universal"}},
+	{why: "a command", write: `{"inputSchema":{"type":"object","properties":{"command":{"type":"string"},"idempotency_key":{"type":"string"}},"required":["command"],"additionalProperties":false}}`, want: []string{"tool/excess-privilege"}},
 	{why: "a name that promises anything", write: `{"name":"do_anything"}`, want: []string{"tool/universal"}},
 	{why: "a choice without a payload", write: `{"inputSchema":{"type":"object","properties":{"action":{"enum":["approve","reject"]},"idempotency_key":{"type":"string"}},"required":["action"],"additionalProperties":false}}`},
 	{why: "reads and writes in one", write: `{"inputSchema":{"type":"object","properties":{"action":{"enum":["get","delete"]},"id":{"type":"string"},"idempotency_key":{"type":"string"}},"required":["action"],"additionalProperties":false}}`, want: []string{"tool/reads-and-writes"}},

@@ -9,8 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/retake-harness/retake/harness/clock"
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -71,21 +69,13 @@ func (h *heard) tool(name string) (spoken, bool) {
 // Tools asks the server which tools it has, all pages of it. A tool counts as a
 // read when its annotation says so, else as a write.
 func (s *Session) Tools(ctx context.Context) ([]tool.Decl, error) {
-	limited, cancel := clock.WithTimeout(ctx, s.server.Timeout)
-	defer cancel()
-	s.listing.Store(true)
-	defer s.listing.Store(false)
-	var out []tool.Decl
-	n := &note{}
-	for t, err := range s.session.Tools(context.WithValue(limited, noteKey{}, n), nil) {
-		if err != nil {
-			return nil, s.errorf(failure.World, "listing its tools: %s", s.hidden.Text(s.why(limited, n, err).Detail))
-		}
-		d, err := s.decl(t)
-		if err != nil {
-			return nil, s.errorf(failure.World, "tool %q: its schema cannot be read: %w", t.Name, err)
-		}
-		out = append(out, d)
+	listed, err := s.Listed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tool.Decl, len(listed))
+	for i := range listed {
+		out[i] = listed[i].Decl
 	}
 	return out, nil
 }

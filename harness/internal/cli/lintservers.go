@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/lint"
+	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/tool/mcptool"
+)
+
+// server is an MCP server that is looked at.
+type server struct {
+	scenario.Server
+	place lint.Place
+	// declared are the scenarios' own words about its tools: an approval, a key.
+	declared []tool.Decl
+}
+
+// adHoc is a server that the command line describes.
+func adHoc(address string, command, env []string) (server, error) {
+	if address != "" && len(command) > 0 {
+		return server{}, failure.Errorf(failure.ScenarioInvalid, "--url and a command exclude each other; give one")
+	}
+	if address != "" {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			return server{}, failure.Errorf(failure.ScenarioInvalid, "--url must be an address like https://shop.example/mcp, without a password")
+		}
+		return server{Server: scenario.Server{Name: u.Hostname(), URL: address}}, nil
+	}
+	s := server{Server: scenario.Server{Name: filepath.Base(command[0]), Command: command}}
+	for _, e := range env {
+		name, value, given := strings.Cut(e, "=")
+		set := tool.Setting{Name: name, Value: value}
+		if !given {
+			set.Env = name
+		}
+		s.Env = append(s.Env, set)
+	}
+	return s, nil
+}
+
+// servers are those that the project describes and that are asked for by name; *
+// stands for anything.
+func (l *linter) servers(asked []string) ([]server, error) {
+	all := l.described()
+	var out []server
+	for _, pattern := range asked {
+		found := false
+		for _, s := range all {
+			if !lint.Like(pattern, s.Name) {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(out, func(o server) bool { return o.Name == s.Name && o.place == s.place }) {
+				out = append(out, s)
+			}
+		}
+		if !found {
+			var names []string
+			for _, s := range all {
+				names = append(names, s.Name)
+			}
+			return nil, failure.Errorf(failure.ScenarioInvalid, "no MCP server %q%s; describe it under servers in %s, or give its command behind --", pattern, suggest.Hint(pattern, names), l.suite.Config.File)
+		}
+	}
+	return out, nil
+}
+
+// described are the configuration's servers and the scenarios' own.
+func (l *linter) described() []server {
+	c := l.suite.Config
+	var out []server
+	for _, s := range c.Servers {
+		out = append(out, server{Server: s, place: lint.At(c.Place("servers." + s.Name))})
+	}
+	for _, sc := range l.scenarios {
+		for _, s := range sc.Servers {
+			place := lint.At(sc.Place("servers." + s.Name))
+			if sc.Says("servers."+s.Name) && !slices.ContainsFunc(out, func(o server) bool { return o.place == place }) {
+				out = append(out, server{Server: s, place: place})
+			}
+		}
+	}
+	for i := range out {
+		out[i].declared = l.wordsAbout(out[i].Name)
+	}
+	return out
+}
+
+// wordsAbout are the scenarios' declarations of a server's tools, by the server's
+// names.
+func (l *linter) wordsAbout(server string) []tool.Decl {
+	var out []tool.Decl
+	for _, sc := range l.scenarios {
+		for i := range sc.Tools {
+			d := sc.Tools[i]
+			if r := sc.Runs[d.Name]; r.Server == server {
+				if r.Tool != "" {
+					d.Name = r.Tool
+				}
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// ask starts a server and holds what it says against the rules.
+func (l *linter) ask(ctx context.Context, s server) error {
+	session, end, err := l.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer end()
+	set, err := lint.Read(ctx, session, s.Name, s.place)
+	if err != nil {
+		return err
+	}
+	set.Declared(s.declared)
+	l.found = append(l.found, set.Lint()...)
+	if l.suite == nil {
+		return nil
+	}
+	changed, err := set.Goldens(l.widgetGolden, l.accept)
+	l.found = append(l.found, changed...)
+	return err
+}
+
+func (l *linter) widgetGolden(server, uri string) string {
+	return filepath.Join(l.suite.Dirs.Golden, "widgets", harness.FileName(server), harness.FileName(strings.TrimPrefix(uri, "ui://"))+".golden")
+}
+
+// connect begins a session; end closes it and drops its folder.
+func (l *linter) connect(ctx context.Context, s server, env ...tool.Setting) (session *mcptool.Session, end func(), err error) {
+	scratch, err := os.MkdirTemp("", "retake-lint-")
+	if err != nil {
+		return nil, nil, failure.Errorf(failure.World, "MCP server %q: a folder for its files: %w", s.Name, err)
+	}
+	drop := func() { _ = os.RemoveAll(scratch) } // it lies where the system clears up
+	command := slices.Clone(s.Command)
+	for i := range command {
+		command[i] = scenario.Fill(command[i], map[string]string{scenario.Scratch: scratch})
+	}
+	dir := ""
+	if l.suite != nil {
+		dir = l.suite.Dirs.Root
+	}
+	session, err = mcptool.Connect(ctx, mcptool.Server{
+		Name: s.Name, Command: command, Env: slices.Concat(s.Env, env), Dir: dir, URL: s.URL, Headers: s.Headers, Timeout: s.Timeout,
+	}, l.getenv)
+	if err != nil {
+		drop()
+		return nil, nil, err
+	}
+	return session, func() { session.Close(); drop() }, nil
+}
