@@ -146,7 +146,10 @@ func (w *world) run(ctx context.Context) {
 	}
 	outer := ctx
 	out, timeUp, err := w.once(ctx)
-	for range w.regenerations() {
+	for n := 0; n < w.regenerations(); n++ {
+		if w.crashed() {
+			out, err = Outcome{Class: failure.Interrupted, Detail: "the host crashed"}, nil
+		}
 		if err != nil || w.diverged() != nil || outer.Err() != nil {
 			break
 		}
@@ -177,6 +180,7 @@ func (w *world) once(ctx context.Context) (out Outcome, timeUp bool, err error) 
 	}
 	limited, cancel := clock.WithTimeout(ctx, limit)
 	defer cancel()
+	w.kill = cancel
 	out, err = w.agent(limited)
 	w.tap.flush()
 	timeUp = errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/fault"
 	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/journal"
 	"github.com/retake-harness/retake/harness/wire"
@@ -27,6 +28,7 @@ type tap struct {
 	journal *journal.Journal
 
 	mu   sync.Mutex
+	dead bool // the host has crashed: nobody asks any more
 	n    int
 	last []byte // the newest request's body
 	same int    // how often it came in a row
@@ -67,12 +69,28 @@ func (t *tap) ranAway() bool {
 	return t.same > mostAttempts
 }
 
+// live says whether the agent's host lives.
+func (t *tap) live(yes bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dead = !yes
+}
+
+func (t *tap) isDead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.dead
+}
+
 func newTap(next http.RoundTripper, j *journal.Journal) *tap {
 	return &tap{next: next, journal: j, open: map[*tapBody]struct{}{}}
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.isDead() {
+		return nil, fault.ErrCrashed
+	}
 	ctx := req.Context()
 	e := &journal.ModelAttempt{At: clock.Now(ctx), Method: req.Method, URL: req.URL.String()}
 	t.mu.Lock()

@@ -41,7 +41,7 @@ func (w *world) arm() error {
 	var err error
 	w.injector, err = fault.New(specs, fault.Options{
 		Journal: w.journal, Seed: cmp.Or(p.Seed, p.Scenario.Seed, 1), Clock: w.result.Clock,
-		RealWaitCap: cmp.Or(p.RealWaitCap, DefaultRealWaitCap), Survey: p.Survey, Deliver: w.ledger.Deliver,
+		RealWaitCap: cmp.Or(p.RealWaitCap, DefaultRealWaitCap), Survey: p.Survey, Deliver: w.ledger.Deliver, Crash: w.crash,
 	})
 	return err
 }
@@ -179,6 +179,21 @@ func (w *world) again() func(string) bool {
 	return func(string) bool { return true }
 }
 
+// decide asks the person that the scenario scripts, or who is there.
+func (w *world) decide() func(context.Context, tool.Call) (tool.Decision, error) {
+	ask := newPerson(&w.params).decide
+	if w.injector == nil {
+		return ask
+	}
+	return w.injector.Decide(ask)
+}
+
+// crash ends what the agent does; whatever it still asks for is refused.
+func (w *world) crash() {
+	w.tap.live(false)
+	w.kill()
+}
+
 func (w *world) regenerations() int {
 	if w.injector == nil {
 		return 0
@@ -206,6 +221,8 @@ func (w *world) regenerate(ctx context.Context, before Outcome) {
 		w.unplayed()
 	}
 	w.injector.Regenerate(ctx)
+	w.tap.live(true)
+	w.env.Tools.Forget(fault.ErrCrashed)
 	if w.player != nil {
 		w.player.Rewind()
 	}
@@ -233,6 +250,8 @@ func (w *world) split() []contract.Evidence {
 	}
 	return out
 }
+
+func (w *world) crashed() bool { return w.injector != nil && w.injector.Crashed() }
 
 func (w *world) injected() ([]fault.Fired, []fault.Place) {
 	if w.injector == nil {

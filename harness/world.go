@@ -46,6 +46,7 @@ type world struct {
 	runs                []contract.Evidence  // of each run of the task; nil for one
 	borrowed            bool                 // the tools' recording is that of the run without faults
 	end                 *journal.Ended
+	kill                func() // ends what the agent does now
 	panicked            bool
 	err                 error // what ended the run, nil when the agent did
 }
@@ -93,7 +94,7 @@ func build(p Params, r *Result) (*world, error) {
 func (w *world) boxOptions() tool.Options {
 	p := w.params
 	return tool.Options{
-		Journal: w.journal, TaskID: w.result.TaskID, Decide: newPerson(&p).decide, Post: p.Post,
+		Journal: w.journal, TaskID: w.result.TaskID, Decide: w.decide(), Post: p.Post,
 		AttemptID: func(n int) string { return attemptID(w.result.TaskID, n) },
 		Guard: func(c tool.Call) (string, bool) {
 			for _, g := range p.Scenario.Guard {

@@ -49,4 +49,8 @@ var catalogue = []*Fault{
 	&lyingHint,
 
 	&regenerate,
+	&crashAfterEffect,
+	&approvalTwice,
+	&approvalExpired,
+	&approvalEdited,
 }

@@ -83,9 +83,12 @@ type Fault struct {
 	// profile says that the fault draws by itself which of the calls it strikes, and
 	// that no address means every call.
 	profile bool
-	// One of the two, by the fault's side; none for the host's.
+	// One of the three, by where the fault strikes; none for one that strikes the run
+	// as a whole.
 	model func(s *strike) (*http.Response, error)
 	tool  func(ctx context.Context, s *toolStrike) (tool.Result, error)
+	// approval makes another decision of a person's approval of a tool call.
+	approval func(d tool.Decision) tool.Decision
 }
 
 // Inside says what a fault does with the events of a stream.
@@ -104,12 +107,13 @@ type Param struct {
 	Default string // what holds when it is left out, in words
 }
 
-// Side is where the fault strikes.
+// Side is where the fault strikes. Those of the host that are about one tool call
+// strike around it.
 func (f *Fault) Side() Side {
 	switch {
 	case f.model != nil:
 		return SideModel
-	case f.tool != nil, f.rework != nil:
+	case f.tool != nil, f.rework != nil, f.approval != nil:
 		return SideTool
 	}
 	return SideHost

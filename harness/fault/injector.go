@@ -28,6 +28,8 @@ type Options struct {
 	Survey bool
 	// Deliver notes an effect that a tool has beside its answer; nil notes none.
 	Deliver func(ctx context.Context, d *tool.Decl, c tool.Call)
+	// Crash ends the host's run, which is begun again; nil: nothing does.
+	Crash func()
 }
 
 // Injector injects the faults of one run. It may be used by many goroutines.
@@ -46,8 +48,10 @@ type Injector struct {
 	turns     map[string]int            // siblings of a call, by id
 	originals map[string]jsontext.Value // of calls that a fault made up: the arguments that there is an answer for
 	guesses   guesses
-	seen      bool                // a fault has changed an answer that the model takes for its own
-	altered   map[int]bool        // tool calls, by number, whose newest attempt was struck
+	seen      bool         // a fault has changed an answer that the model takes for its own
+	altered   map[int]bool // tool calls, by number, whose newest attempt was struck
+	down      bool         // the host has crashed, and the task was not begun again
+	crashes   int
 	partial   map[*modelCall]bool // calls of which a part was given as if it were the whole
 }
 
@@ -229,11 +233,12 @@ func (i *Injector) wait(ctx context.Context, d time.Duration) error {
 	return clock.Sleep(ctx, d)
 }
 
-// Regenerations is how often the whole task is to be run again.
+// Regenerations is how often the whole task is to be run again, by all that is known
+// so far.
 func (i *Injector) Regenerations() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	n := 0
+	n := i.crashes
 	for _, a := range i.armed {
 		if a.fault == &regenerate {
 			n += max(a.Times, 1)
@@ -246,10 +251,14 @@ func (i *Injector) Regenerations() int {
 // the run before, and what that has shown its model the new one has not seen.
 func (i *Injector) Regenerate(ctx context.Context) {
 	i.mu.Lock()
-	i.open, i.seen = nil, false
+	crashed := i.down
+	i.open, i.seen, i.down = nil, false, false
 	clear(i.partial)
 	clear(i.altered)
 	i.mu.Unlock()
+	if crashed {
+		return
+	}
 	for _, a := range i.armed {
 		if a.fault == &regenerate {
 			i.struck(clock.Now(ctx), a, Address{})

@@ -14,8 +14,8 @@ func TestSelect(t *testing.T) {
 	}{
 		{"all", "", strings.Join(fault.Names(), " ")},
 		{"names, in their order", "tool.panic model.reset", "tool.panic model.reset"},
-		{"a pattern", "host.*", "host.regenerate"},
-		{"each once", "model.duplicate_* model.duplicate_id host.*", "model.duplicate_id model.duplicate_call host.regenerate"},
+		{"a pattern", "host.r*", "host.regenerate"},
+		{"each once", "model.duplicate_* model.duplicate_id host.r*", "model.duplicate_id model.duplicate_call host.regenerate"},
 		{"a misspelled name", "tool.painc", `unknown fault "tool.painc" (did you mean "tool.panic"?); see: retake faults`},
 		{"a pattern of nothing", "toll.*", `the pattern "toll.*" fits no fault; see: retake faults`},
 		{"a pattern that is not closed", "tool.[a", `the pattern "tool.[a" fits no fault; see: retake faults`},

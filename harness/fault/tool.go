@@ -46,12 +46,15 @@ func (i *Injector) next(name string) number {
 }
 
 func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Executor, c tool.Call) (tool.Result, error) {
+	if i.Crashed() {
+		return tool.Result{}, ErrCrashed
+	}
 	n := i.count(c)
 	at := Address{Tool: c.Tool, Call: n.ofTool, Attempt: c.Attempt}
 	began := clock.Now(ctx)
 	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at}
 	for _, a := range i.armed {
-		if a.fault.Side() != SideTool || !i.toolDue(a, at, n) {
+		if a.fault.tool == nil && a.fault.rework == nil || !i.toolDue(a, at, n) {
 			continue
 		}
 		s.armed = a

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/jsondoc"
 )
 
 // Decision is what a person says to a call that needs approval.
@@ -15,6 +16,11 @@ type Decision struct {
 	Approved bool
 	// Args are what the person changed the arguments to; nil leaves them.
 	Args jsontext.Value
+	// Late says that the person answered when the call was over: it is not made.
+	Late bool
+	// Shown are the arguments that the person saw; nil: those of the call. A call is
+	// only made with what was approved.
+	Shown jsontext.Value
 	// Reason is what the model is told of a refusal; "" is that nobody has approved.
 	Reason string
 }
@@ -33,10 +39,18 @@ func (p *Pending) approve(ctx context.Context) (refused *Error, err error) {
 		return notApprovedError(""), failure.Errorf(classOf(err), "tool %s: asking for approval: %w", p.call.Tool, err)
 	case !d.Approved:
 		return notApprovedError(d.Reason), nil
-	case d.Args == nil:
-		return refused, nil
+	case d.Late:
+		return notApprovedError("the approval came when the call was over; it was not made"), nil
 	}
-	return refused, p.edit(ctx, d.Args)
+	if d.Args != nil {
+		if err := p.edit(ctx, d.Args); err != nil {
+			return refused, err
+		}
+	}
+	if d.Shown != nil && jsondoc.Hash(d.Shown) != jsondoc.Hash(p.call.Args) {
+		return notApprovedError("what was approved is another call than this; it was not made"), nil
+	}
+	return refused, nil
 }
 
 func notApprovedError(reason string) *Error {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -92,6 +93,16 @@ func (b *Box) Fatal() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.fatal
+}
+
+// Forget drops the error that Fatal gives, where it is this one: what it ended is
+// begun again.
+func (b *Box) Forget(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if errors.Is(b.fatal, err) {
+		b.fatal = nil
+	}
 }
 
 // Answer is what a call came to, as the agent hands it to the model.

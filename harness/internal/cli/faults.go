@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 func faultsCommand(sys IO) *cobra.Command {
@@ -106,8 +107,13 @@ func explainFault(w io.Writer, f *fault.Fault) {
 		line(label, p.Name+kindsOf(f, p.Name)+"; left out: "+p.Default)
 	}
 	spec, on := example(f), "travel/umbrella"
-	if f.Inside == fault.OnlyInside {
+	switch {
+	case f.Inside == fault.OnlyInside:
 		on = "travel/umbrella-stream"
+	case spec.At.Tool == "create_order":
+		on = "checkout/gift"
+	case spec.At.Tool == "commit_order":
+		on = "giftgenius/checkout"
 	}
 	_, _ = fmt.Fprintf(w, "\n  in a scenario\n%s\n  on the command line\n    retake run %s --fault %s\n", scenarioExample(f, spec), on, spec)
 }
@@ -143,7 +149,7 @@ func example(f *fault.Fault) *fault.Spec {
 	switch {
 	case f.Whole():
 	case f.Side() == fault.SideTool:
-		s.At = fault.Address{Tool: "get_weather", Call: 1}
+		s.At = fault.Address{Tool: struck(f), Call: 1}
 	default:
 		s.At.Call = 2
 		if f.Inside == fault.OnlyInside {
@@ -159,6 +165,17 @@ func example(f *fault.Fault) *fault.Spec {
 		}
 	}
 	return s
+}
+
+// struck is a tool that the fault can strike: one that reads, a write, or a write
+// that needs approval.
+func struck(f *fault.Fault) string {
+	for _, d := range []tool.Decl{{Name: "get_weather", Effect: tool.EffectRead}, {Name: "create_order"}} {
+		if f.FitsTool(&d) == "" {
+			return d.Name
+		}
+	}
+	return "commit_order"
 }
 
 func scenarioExample(f *fault.Fault, s *fault.Spec) string {

@@ -12,7 +12,7 @@ import (
 
 // The examples of every fault are what a scenario and the command line take.
 func TestExamplesOfFaults(t *testing.T) {
-	const around = "why: w\nowner: o\ntask: t\nmodel: m\nstream: true\ntools: [{name: get_weather, effect: read, timeout: 10s}]\n"
+	const around = "why: w\nowner: o\ntask: t\nmodel: m\nstream: true\ntools: [{name: get_weather, effect: read, timeout: 10s}, {name: create_order, timeout: 10s}, {name: commit_order, timeout: 10s, approval: true}]\n"
 	for _, f := range fault.Catalogue() {
 		var out, errs bytes.Buffer
 		code := cli.Main([]string{"faults", f.Name}, cli.IO{
