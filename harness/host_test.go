@@ -133,8 +133,8 @@ func undead(ctx context.Context, env *harness.Env) (string, error) {
 		if err == nil {
 			return said, nil
 		}
-		if req, _ := http.NewRequest(http.MethodPost, env.BaseURL+"/v1/messages", http.NoBody); req != nil { //nolint:noctx // that is what is wrong with it
-			if _, err := env.HTTP.Do(req); err == nil || !errors.Is(err, fault.ErrCrashed) { //nolint:bodyclose // there is none
+		if req, _ := http.NewRequest(http.MethodPost, env.BaseURL+"/v1/messages", http.NoBody); req != nil {
+			if _, err := env.HTTP.Do(req); err == nil || !errors.Is(err, fault.ErrCrashed) {
 				return "", errors.New("the dead have been answered")
 			}
 		}

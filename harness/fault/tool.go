@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"time"
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/tool"
@@ -51,45 +52,56 @@ func (i *Injector) execute(ctx context.Context, spec *tool.Spec, next tool.Execu
 	}
 	n := i.count(c)
 	at := Address{Tool: c.Tool, Call: n.ofTool, Attempt: c.Attempt}
-	began := clock.Now(ctx)
-	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at}
+	s := &toolStrike{injector: i, spec: spec, call: c, next: next, at: at, began: clock.Now(ctx)}
 	for _, a := range i.armed {
 		if a.fault.tool == nil && a.fault.rework == nil || !i.toolDue(a, at, n) {
 			continue
 		}
-		s.armed = a
-		if why := i.tooLong(a, spec.Decl.Timeout); why != "" {
-			i.misfit(a, at, why)
-			continue
+		if res, struck, err := s.strike(ctx, a, n); struck || err != nil {
+			return res, err
 		}
-		p := Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Siblings: i.siblings(c.ID)}
-		if a.fault.answered || a.fault.rework != nil {
-			res, err := s.work(ctx)
-			if err != nil {
-				return res, err
-			}
-			p.Result = res
-		}
-		content, why := a.fault.fitting(&p, &a.Spec)
-		if why != "" {
-			i.misfit(a, at, why)
-			continue
-		}
-		i.struck(began, a, at)           // before: the fault may panic
-		i.shows(c.Ordinal, a.fault.Seen) // for now: the fault may panic
-		if a.fault.rework != nil {
-			return tool.Result{Content: content}, nil
-		}
-		res, err := a.fault.tool(ctx, s)
-		i.shows(c.Ordinal, a.fault.Seen && (ctx.Err() != nil || !s.worked || res.Err != nil || res.Content != s.result.Content))
-		return res, err
 	}
 	i.shows(c.Ordinal, false)
 	res, err := s.work(ctx)
 	if i.opts.Survey && err == nil && c.Attempt == 1 {
-		i.survey(Place{Side: SideTool, Call: n.ofTool, Spec: spec, Args: string(c.Args), Result: res, Siblings: i.siblings(c.ID)})
+		p := s.place(n)
+		p.Result = res
+		i.survey(p)
 	}
 	return res, err
+}
+
+// strike lets the armed fault strike, unless it does not fit.
+func (s *toolStrike) strike(ctx context.Context, a *armed, n number) (res tool.Result, struck bool, err error) {
+	i := s.injector
+	s.armed = a
+	if why := i.tooLong(a, s.spec.Decl.Timeout); why != "" {
+		i.misfit(a, s.at, why)
+		return res, false, nil
+	}
+	p := s.place(n)
+	if a.fault.answered || a.fault.rework != nil {
+		if p.Result, err = s.work(ctx); err != nil {
+			return p.Result, false, err
+		}
+	}
+	content, why := a.fault.fitting(&p, &a.Spec)
+	if why != "" {
+		i.misfit(a, s.at, why)
+		return res, false, nil
+	}
+	i.struck(s.began, a, s.at)            // before: the fault may panic
+	i.shows(s.call.Ordinal, a.fault.Seen) // for now: the fault may panic
+	if a.fault.rework != nil {
+		return tool.Result{Content: content}, true, nil
+	}
+	res, err = a.fault.tool(ctx, s)
+	i.shows(s.call.Ordinal, a.fault.Seen && (ctx.Err() != nil || !s.worked || res.Err != nil || res.Content != s.result.Content))
+	return res, true, err
+}
+
+func (s *toolStrike) place(n number) Place {
+	return Place{Side: SideTool, Call: n.ofTool, Spec: s.spec, Args: string(s.call.Args), Siblings: s.injector.siblings(s.call.ID)}
 }
 
 func (i *Injector) toolDue(a *armed, at Address, n number) bool {
@@ -120,6 +132,7 @@ type toolStrike struct {
 	call     tool.Call
 	next     tool.Executor
 	at       Address
+	began    time.Duration
 	armed    *armed
 
 	worked bool // the tool has done its work, and what came of it
