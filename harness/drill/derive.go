@@ -248,16 +248,30 @@ func near(v jsontext.Value) []jsontext.Value {
 	case kind == '"' && json.Unmarshal(v, &text) == nil:
 		return []jsontext.Value{quoted(text + " 2"), quoted(text + "2")}
 	case kind == '[' && json.Unmarshal(v, &list) == nil && len(list) > 0:
-		return []jsontext.Value{array(append(slices.Clone(list), list[0])), array(list[:len(list)-1])}
+		return nearLists(list)
 	case kind == '{':
+		var out []jsontext.Value
 		m := members(v)
 		for _, name := range sortedNames(m) {
-			if n := near(m[name]); len(n) > 0 {
-				return []jsontext.Value{with(v, name, n[0])}
+			for _, n := range near(m[name]) {
+				out = append(out, with(v, name, n))
 			}
 		}
+		return out
 	}
 	return nil
+}
+
+// nearLists changes an element before it changes how many there are: in a batch
+// each may be an effect.
+func nearLists(list []jsontext.Value) []jsontext.Value {
+	var out []jsontext.Value
+	for _, v := range near(list[0]) {
+		changed := slices.Clone(list)
+		changed[0] = v
+		out = append(out, array(changed))
+	}
+	return append(out, array(append(slices.Clone(list), list[0])), array(list[:len(list)-1]))
 }
 
 func nearNumbers(v jsontext.Value) []jsontext.Value {

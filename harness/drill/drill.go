@@ -19,6 +19,7 @@ package drill
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,8 +42,8 @@ type Params struct {
 	Only       []string      // ids such as I2, with all their forms; none: all
 	Timeout    time.Duration // of one call; 0 is DefaultTimeout
 	Duplicates int           // calls at once; 0 is DefaultDuplicates
-	// Salt makes the keys of this drill others than those of another, where the
-	// target remembers keys from drill to drill.
+	// Salt makes the keys of this drill others than those of another; "" is one by
+	// chance where the target remembers keys from drill to drill, else none.
 	Salt string
 	// Progress is told how many of the rows are done; nil tells nobody.
 	Progress func(done, total int)
@@ -64,7 +65,7 @@ type setting struct {
 }
 
 // Run drills. Its error is of class scenario_invalid for a drill that cannot be
-// made, world where the target does not open, or interrupted; with the last two
+// made (its example call does not work, the probe does not count it), world where the target does not open, or interrupted; with the last two
 // the Report says what was found until there.
 func Run(ctx context.Context, p Params) (*Report, error) {
 	s, err := prepare(p)
@@ -76,6 +77,7 @@ func Run(ctx context.Context, p Params) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Schema: Schema, Drill: p.Spec.name(), Tool: p.Spec.Tool}
+	err = s.example(ctx)
 	for i := range rows {
 		row := Row{ID: rows[i].id, Form: rows[i].form, Title: rows[i].title, Why: rows[i].why, State: NotRun}
 		if err == nil {
@@ -109,6 +111,9 @@ func prepare(p Params) (*setting, error) {
 		p.Duplicates = DefaultDuplicates
 	}
 	s := &setting{Params: p, can: p.Target.Can()}
+	if s.can.Remembers && s.Salt == "" {
+		s.Salt = rand.Text()
+	}
 	var err error
 	if d := p.Spec.decl(p.Spec.Tool); d != nil {
 		s.input, err = compile(d.Input)
@@ -139,6 +144,28 @@ func choose(only []string) ([]invariant, error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(inv invariant) bool { return !slices.Contains(only, inv.id) }), nil
+}
+
+// example makes the example call alone. Where it does not work, or nothing of it is
+// counted, no row would say anything.
+func (s *setting) example(ctx context.Context) error {
+	row := &Row{ID: "example", State: NotRun}
+	t := &trial{setting: s, ctx: ctx, row: row, name: row.ID}
+	defer t.close()
+	t.open(Start{})
+	a := t.succeed(t.call(t.operation()))
+	switch n := t.made(); {
+	case ctx.Err() != nil:
+		return nil
+	case t.err != nil:
+		return failure.Errorf(failure.Of(t.err), "drill %q: %w", s.Spec.name(), t.err)
+	case row.State == Breached:
+		return failure.Errorf(failure.ScenarioInvalid, "drill %q: %s; %s", s.Spec.name(), row.What, row.Do)
+	case n != 1:
+		return failure.Errorf(failure.ScenarioInvalid, "drill %q: the example call of %q answers %s, and the probe counts %s of it, not 1; count what one call makes",
+			s.Spec.name(), s.Spec.Tool, brief(a.String()), effects(n))
+	}
+	return nil
 }
 
 // row runs one invariant. Its error is one of the target's world.

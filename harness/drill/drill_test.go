@@ -1,6 +1,7 @@
 package drill_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-harness/retake/harness/drill"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -164,9 +166,8 @@ func TestPolicies(t *testing.T) {
 		{"the result of a replay differs where it may", "a volatile field", "answers anew", func(s *drill.Spec) { s.Volatile = pointers("/again") }, "I22", drill.Held},
 		{"a hint that it is idempotent", "it is, with the key", "", func(s *drill.Spec) { s.Tools[0].Hints = &tool.Hints{Idempotent: new(true)} }, "I21", drill.Held},
 		{"a hint that it only reads", "it writes", "", func(s *drill.Spec) { s.Tools[0].Hints = &tool.Hints{ReadOnly: new(true)} }, "I21", drill.Breached},
-		{"an example that does not work", "the spec is wrong, and it is said", "", func(s *drill.Spec) { s.Args = jsontext.Value(`{"gift":"cup","quantity":1}`) }, "I1", drill.Breached},
 		{"bad arguments that are good", "validation is held to its word", "", func(s *drill.Spec) { s.Bad = []jsontext.Value{s.Args} }, "I11", drill.Breached},
-		{"no key at all", "rows of keys do not apply", "", func(s *drill.Spec) { s.Key.Field = "" }, "I5", drill.NotApplicable},
+		{"no key at all", "rows of keys do not apply", "invents keys", func(s *drill.Spec) { s.Key.Field = "" }, "I5", drill.NotApplicable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +190,7 @@ func TestAbilities(t *testing.T) {
 	want := []string{
 		"I2 two processes", "I3 crash", "I4 crash", "I9",
 		"I10 before_reserve", "I10 after_reserve", "I10 after_effect", "I10 after_record", "I10 effect seen",
-		"I12", "I13", "I14 another tenant", "I17", "I17 expired", "I18", "I20", "T3", "T4",
+		"I12", "I13", "I14 another tenant", "I17", "I17 expired", "I18", "I20", "T1", "T2", "T3", "T4",
 	}
 	if diff := cmp.Diff(want, in(r, drill.NotApplicable)); diff != "" {
 		t.Errorf("a target that can do nothing (-want +got):\n%s", diff)
@@ -222,5 +223,58 @@ func TestTwiceTheSameReport(t *testing.T) {
 	}
 	if diff := cmp.Diff(drop(one), drop(two)); diff != "" {
 		t.Errorf("keys or chance are seen in the report (-one +two):\n%s", diff)
+	}
+}
+
+// A drill that would say nothing is refused.
+func TestRefused(t *testing.T) {
+	for _, tc := range []struct {
+		why     string
+		declare func(*drill.Params)
+		want    string
+	}{
+		{"no target", func(p *drill.Params) { p.Target = nil }, `drill "buy": no target`},
+		{"no tool", func(p *drill.Params) { p.Spec.Tool, p.Spec.Name = "", "x" }, `drill "x": no tool`},
+		{"no object", func(p *drill.Params) { p.Spec.Args = jsontext.Value(`[]`) }, `must be a JSON object, are "[]"`},
+		{"an unknown invariant", func(p *drill.Params) { p.Only = []string{"I23"} }, `there is no invariant "I23"; there are I1, I2,`},
+		{"an example that does not work", func(p *drill.Params) { p.Spec.Args = jsontext.Value(`{"gift":"cup","quantity":1}`) }, `the example call does not succeed: error VALIDATION_ERROR: gift or quantity; give example arguments`},
+		{"an example without an effect", func(p *drill.Params) { p.Spec.Tool, p.Spec.Args = "wrap", jsontext.Value(`{"gift":"mug"}`) }, `the probe counts 0 effects of it, not 1; count what one call makes`},
+		{"an example with several", func(p *drill.Params) { p.Spec.Args = jsontext.Value(`{"items":["mug","mug"]}`) }, `the probe counts 2 effects of it, not 1`},
+		{"a draft that cannot be found", func(p *drill.Params) {
+			p.Spec = committing()
+			p.Spec.Prepare.From = pointers("/id")[0]
+		}, `the answer of "prepare" has no draft id at "/id": {"draft"`},
+		{"a schema that is none", func(p *drill.Params) { p.Spec.Tools[0].Input = jsontext.Value(`{"type":7}`) }, `the tool's input schema: `},
+	} {
+		p := drill.Params{Spec: buying(), Target: shop()}
+		tc.declare(&p)
+		_, err := drill.Run(t.Context(), p)
+		if err == nil || failure.Of(err) != failure.ScenarioInvalid || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s:\n got %v [%s]\nwant %s", tc.why, err, failure.Of(err), tc.want)
+		}
+	}
+}
+
+// An interrupted drill keeps what it knows.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := drill.Run(ctx, drill.Params{Spec: buying(), Target: shop(), Progress: func(done, _ int) {
+		if done == 3 {
+			cancel()
+		}
+	}})
+	if failure.Of(err) != failure.Interrupted || r.Totals.Held != 3 || r.Totals.NotRun != len(r.Rows)-3 {
+		t.Errorf("%v: %s", err, &r.Totals)
+	}
+}
+
+// What a tool says cannot harm a terminal or a page.
+func TestHostileText(t *testing.T) {
+	r := &drill.Report{Drill: "a\x1b[2J", Tool: "<b>|`x`", Rows: []drill.Row{{ID: "I1", State: drill.Breached, What: "\u202e\x1b]0;x\x07", Do: "|a|\nb", Steps: []drill.Step{{Do: "call\r\n", Answer: "<script>"}}}}}
+	if text := string(r.AppendText(nil)); strings.ContainsAny(text, "\x1b\u202e\x07\r") {
+		t.Errorf("the text has control characters: %q", text)
+	}
+	if page := string(r.AppendMarkdown(nil)); strings.Contains(page, "<b>") || strings.Contains(page, "<script>") || strings.ContainsAny(page, "\x1b\u202e") {
+		t.Errorf("the page says more than text: %q", page)
 	}
 }

@@ -136,7 +136,7 @@ func needTenants(s *setting) string {
 	switch {
 	case len(s.can.Principals) < 2:
 		return "the target has no two principals; name them under principals"
-	case !s.can.Restart:
+	case !s.can.Restart && !s.can.Together:
 		return "the target cannot be opened by another principal on the same state"
 	}
 	return ""
@@ -176,11 +176,19 @@ func hostKeys(t *trial) {
 	if len(slices.Compact(slices.Clone(keys))) != 1 || len(keys) < 4 {
 		t.breach(do, "%d attempts at one operation carry other keys: %v", len(keys), keys)
 	}
-	if other := t.other(o); other != nil && t.Spec.Prepare == nil {
-		x.host("task-1", "call-3", other)
-		t.effects(2, "give other arguments another key")
-		x.host("task-2", "call-1", o.args)
-		t.effects(3, "give another task another key")
+	x.another("other arguments", t.other(o), "task-1")
+	x.another("another task", o.args, "task-2")
+}
+
+// another makes a call that is another operation, and wants another key for it.
+func (l *listener) another(what string, args jsontext.Value, task string) {
+	if args == nil || l.Spec.Prepare != nil || l.over() {
+		return
+	}
+	had, keys := l.made(), l.seen()
+	l.host(task, "call-3", args)
+	if now := l.seen(); !l.over() && (l.made() <= had || slices.Contains(keys, now[len(now)-1])) {
+		l.breach("take the key from the task and the operation, all of it", "%s: no further effect, or the same key", what)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -23,11 +24,12 @@ import (
 type specimen struct {
 	mistakes []string
 	can      drill.Abilities
+	worlds   atomic.Int32
 }
 
 func shop(mistakes ...string) *specimen {
-	return &specimen{mistakes, drill.Abilities{
-		Restart: true, Points: drill.Points(), Clock: true, Fail: []string{"payments"}, Together: true,
+	return &specimen{mistakes: mistakes, can: drill.Abilities{
+		Restart: true, Points: drill.Points(), Clock: true, Fail: []string{"payments"}, Together: true, Entrance: true,
 		Principals: []string{"ann", "bob"},
 	}}
 }
@@ -35,6 +37,7 @@ func shop(mistakes ...string) *specimen {
 func (s *specimen) Can() drill.Abilities { return s.can }
 
 func (s *specimen) World(context.Context) (drill.World, error) {
+	s.worlds.Add(1)
 	return &state{specimen: s, keys: map[string]*record{}, drafts: map[string]*draft{}, waiting: make(chan struct{})}, nil
 }
 
@@ -76,7 +79,7 @@ func (s *state) Open(_ context.Context, start drill.Start) (drill.Instance, erro
 	if start.Principal == "" {
 		start.Principal = "ann"
 	}
-	return &instance{state: s, start: start, held: make(chan struct{}), dead: make(chan struct{}), nr: s.opens}, nil
+	return &instance{state: s, start: start, held: make(chan struct{}), dead: make(chan struct{}), double: make(chan struct{}), nr: s.opens}, nil
 }
 
 func (s *state) Close() {}
@@ -96,8 +99,10 @@ type instance struct {
 	once  sync.Once
 	end   sync.Once
 
-	inside int // calls at work
-	nr     int // the how-manieth instance on its state
+	inside  int // calls at work
+	doubled sync.Once
+	double  chan struct{} // closed when there are two
+	nr      int           // the how-manieth instance on its state
 }
 
 func (i *instance) Held() <-chan struct{} { return i.held }
@@ -230,7 +235,7 @@ func (i *instance) keyed(ctx context.Context, c tool.Call, a arguments, act func
 			<-ctx.Done()
 			return tool.Result{Err: errKilled}
 		}
-		i.meet()
+		wait(i.double)
 	}
 	if i.makes("looks up, acts, inserts") {
 		return i.naive(op, i.fingerprint(c.Args), act)
@@ -301,16 +306,14 @@ const (
 	inFlight = "CONFLICT"
 )
 
-// second tells whether another call is at work; it lets that one go on.
+// second tells whether another call is at work.
 func (i *instance) second() bool {
 	i.mu.Lock()
-	i.inside++
-	other := i.inside > 1
-	i.mu.Unlock()
-	if other {
-		i.meet()
+	defer i.mu.Unlock()
+	if i.inside++; i.inside == 2 {
+		i.doubled.Do(func() { close(i.double) })
 	}
-	return other
+	return i.inside > 1
 }
 
 func (i *instance) leave() {
@@ -380,7 +383,7 @@ func (i *instance) apart(op string, act func(string) tool.Result) tool.Result {
 	mark := i.keys[op].mark
 	delete(i.keys, op)
 	i.mu.Unlock()
-	if i.makes("slow after the effect") && i.nr == 1 {
+	if i.makes("slow after the effect") && i.nr == 1 && i.worlds.Load() > 1 { // the first world is the example's
 		<-i.dead
 	}
 	if !i.at(drill.AfterEffect) {
@@ -442,10 +445,15 @@ func (i *instance) meet() {
 		close(i.waiting)
 	}
 	i.mu.Unlock()
+	wait(i.waiting)
+}
+
+// wait waits for a moment at most.
+func wait(what <-chan struct{}) {
 	limited, cancel := clock.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	select {
-	case <-i.waiting:
+	case <-what:
 	case <-limited.Done():
 	}
 }

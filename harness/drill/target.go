@@ -34,6 +34,10 @@ type Abilities struct {
 	Fail    []string // dependencies that an instance can be told to find broken
 	// Together says that several instances may be open on one state at once.
 	Together bool
+	// Remembers says that a World is not empty when it is made: keys of an earlier
+	// drill are known there, and this one has to take others.
+	Remembers bool
+	Entrance  bool // who has no token is to be kept out: its World is an Entrance
 	// Principals are who may call, the first by default. With none everybody is the
 	// same.
 	Principals []string
@@ -49,6 +53,7 @@ type Target interface {
 
 // World is the state of one row. It outlives the instances that are opened on it.
 type World interface {
+	// Open starts an instance. It lives until Kill or Close, or until ctx ends.
 	Open(ctx context.Context, s Start) (Instance, error)
 	Close()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
 )
 
 func noToken() invariant    { return token("T1", "without a token nobody comes in", NoToken) }
@@ -17,10 +18,16 @@ func wrongToken() invariant { return token("T2", "with a wrong token nobody come
 func token(id, title string, what Token) invariant {
 	return invariant{
 		id: id, title: title, why: "authentication belongs at the entrance",
+		needs: func(s *setting) string {
+			if !s.can.Entrance {
+				return "the tool is not reached over HTTP with a token"
+			}
+			return ""
+		},
 		run: func(t *trial) {
 			door, ok := t.world.(Entrance)
 			if !ok {
-				t.inapplicable("the tool is not reached over HTTP with a token")
+				t.broken(failure.Errorf(failure.Internal, "the target has an entrance, its world has none"))
 				return
 			}
 			limited, cancel := clock.WithTimeout(t.ctx, t.Timeout)

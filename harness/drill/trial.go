@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
@@ -95,9 +94,7 @@ func (t *trial) open(s Start) {
 			return
 		}
 	}
-	limited, cancel := clock.WithTimeout(t.ctx, startTimeout)
-	defer cancel()
-	inst, err := t.world.Open(limited, s)
+	inst, err := t.world.Open(t.ctx, s)
 	switch {
 	case err != nil && again && t.ctx.Err() == nil && failure.Of(err) == failure.World:
 		t.breach("let the server start on whatever state a killed one has left", "the server does not start again on the state that was left: %v", err)
@@ -112,9 +109,6 @@ func (t *trial) open(s Start) {
 	}
 	t.count()
 }
-
-// startTimeout bounds the start of an instance.
-const startTimeout = 60 * time.Second
 
 // words say how an instance is started.
 func (s Start) words() string {
@@ -201,14 +195,14 @@ func (t *trial) made() int { return t.now - t.base }
 // effects wants so many of them; do says what to do otherwise.
 func (t *trial) effects(want int, do string) {
 	if got := t.made(); !t.over() && got != want {
-		t.breach(do, "%s, not %s", effects(got), effects(want))
+		t.breach(do, "%s, not %d", effects(got), want)
 	}
 }
 
 // atMost wants no more than so many.
 func (t *trial) atMost(most int, do string) {
 	if got := t.made(); !t.over() && got > most {
-		t.breach(do, "%s, at most %s %s allowed", effects(got), count(most), is(most))
+		t.breach(do, "%s, and at most %d may be", effects(got), most)
 	}
 }
 
@@ -217,13 +211,4 @@ func effects(n int) string {
 		return "1 effect"
 	}
 	return fmt.Sprintf("%d effects", n)
-}
-
-func count(n int) string { return fmt.Sprint(n) }
-
-func is(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }

@@ -52,6 +52,9 @@ const Config = "retake.yaml"
 
 const toolsName = "tools.yaml"
 
+// Drills is the name of files that describe drills, which are no scenarios.
+const Drills = "drill.yaml"
+
 // Load reads the scenario of the name (travel/umbrella) below dir. Everything
 // that is wrong with it is in one error of class scenario_invalid, a line each
 // with file, line and column; a file that cannot be read is of class world.
@@ -185,8 +188,8 @@ func hash(text []byte, shared *toolset) string {
 }
 
 // List gives the names of all scenarios below dir, sorted: every .yaml file but
-// the configuration, files of tools (tools.yaml), and what begins with _ or a
-// dot, file or folder.
+// the configuration, files of tools (tools.yaml) and of drills (drill.yaml), and
+// what begins with _ or a dot, file or folder.
 func List(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -199,7 +202,7 @@ func List(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		if d.IsDir() || d.Name() == toolsName {
+		if d.IsDir() || d.Name() == toolsName || d.Name() == Drills {
 			return nil
 		}
 		rel, err := filepath.Rel(dir, p)

@@ -128,6 +128,11 @@ var runFields = yamlwalk.Object[run]{
 	},
 }
 
+// RunFields is the kind of where a tool runs.
+func RunFields() yamlwalk.Kind[Run] {
+	return yamlwalk.Map(runFields.Kind(), func(_ yamlwalk.Value, r run) (Run, bool) { return r.place(), true })
+}
+
 var httpFields = yamlwalk.Object[HTTP]{
 	Is: "an endpoint",
 	Fields: []yamlwalk.Field[HTTP]{

@@ -32,6 +32,9 @@ type Dirs struct {
 	Root, Scenarios, Cassettes, Golden, Reports string
 }
 
+// Filled are the folders with the usual names for those that are not said.
+func Filled(d Dirs) Dirs { return d.filled() }
+
 func (d Dirs) filled() Dirs {
 	below := func(dir *string, name string) {
 		if *dir == "" {

@@ -81,11 +81,11 @@ func (s *Server) launch(ctx context.Context) error {
 	values := map[string]string{scenario.Scratch: s.start.Scratch, scenario.Port: port}
 	original := s.spec
 	original.URL = scenario.Fill(s.spec.URL, values)
-	env, _, err := process.Environment(append(filled(s.spec.Env, values), filled(s.start.Env, values)...), s.options.Getenv)
+	env, _, err := process.Environment(append(Filled(s.spec.Env, values), Filled(s.start.Env, values)...), s.options.Getenv)
 	if err != nil {
 		return err
 	}
-	proc, err := process.Start(ctx, process.Command{Args: fill(s.spec.Command, values), Env: env, Dir: s.options.Dir, Listen: s.start.Listen})
+	proc, err := process.Start(ctx, process.Command{Args: Fill(s.spec.Command, values), Env: env, Dir: s.options.Dir, Listen: s.start.Listen})
 	if err != nil {
 		return err
 	}
@@ -164,6 +164,10 @@ func (s *Server) Session(p *scenario.Principal) (*mcptool.Session, error) {
 	return session, nil
 }
 
+// Address is where the server is reached; "" for one that speaks over its standard
+// input.
+func (s *Server) Address() string { return s.spec.URL }
+
 // as describes the server as the principal reaches it.
 func (s *Server) as(p *scenario.Principal) mcptool.Server {
 	values := map[string]string{scenario.Scratch: s.start.Scratch}
@@ -175,8 +179,8 @@ func (s *Server) as(p *scenario.Principal) mcptool.Server {
 		m.URL, m.Headers = s.spec.URL, slices.Concat(s.spec.Headers, p.Headers)
 		return m
 	}
-	m.Command = fill(s.spec.Command, values)
-	m.Env = slices.Concat(filled(s.spec.Env, values), filled(p.Env, values), filled(s.start.Env, values))
+	m.Command = Fill(s.spec.Command, values)
+	m.Env = slices.Concat(Filled(s.spec.Env, values), Filled(p.Env, values), Filled(s.start.Env, values))
 	return m
 }
 
@@ -212,7 +216,8 @@ func (s *Server) end(session func(*mcptool.Session)) {
 	}
 }
 
-func fill(texts []string, values map[string]string) []string {
+// Fill replaces ${name} in each text.
+func Fill(texts []string, values map[string]string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
 		out[i] = scenario.Fill(t, values)
@@ -220,7 +225,8 @@ func fill(texts []string, values map[string]string) []string {
 	return out
 }
 
-func filled(settings []tool.Setting, values map[string]string) []tool.Setting {
+// Filled replaces ${name} in the value of each setting.
+func Filled(settings []tool.Setting, values map[string]string) []tool.Setting {
 	out := slices.Clone(settings)
 	for i := range out {
 		out[i].Value = scenario.Fill(out[i].Value, values)

@@ -239,7 +239,7 @@ func (w *world) command(d *tool.Decl, c *scenario.Command) (tool.Executor, error
 	values := map[string]string{scenario.Scratch: w.scratch}
 	for name, p := range w.everybody() {
 		x, err := commandtool.New(commandtool.Command{
-			Args: fill(c.Args, values), Env: filled(slices.Concat(c.Env, p.Env), values), Dir: w.options.Dir, Timeout: d.Timeout,
+			Args: Fill(c.Args, values), Env: Filled(slices.Concat(c.Env, p.Env), values), Dir: w.options.Dir, Timeout: d.Timeout,
 		}, w.options.Getenv)
 		if err != nil {
 			return nil, err
