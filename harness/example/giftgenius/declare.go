@@ -27,7 +27,7 @@ type Tool struct {
 // call does what a tool does. Its arguments fit the tool's schema.
 type call func(ctx context.Context, tenant string, args json.RawMessage) (json.RawMessage, error)
 
-// Tools are the shop's tools, in the order in which they are listed.
+// Tools are the shop's tools, planted ones last.
 func (s *Shop) Tools() []*Tool { return s.tools }
 
 // Tool is the tool of that name, or nil.

@@ -18,9 +18,8 @@
 // Who finds a reservation that nobody finishes takes it over, looks the charge up
 // by the operation's id, makes it only if it is not there, and records. A process
 // may take over from those that started before it, at once: the provider makes no
-// second charge under one key, and what a process records whose reservation was
-// taken over is refused. From one that started later it takes over when the
-// reservation is older than [Lease].
+// second charge under one key, and whoever records first records for both. From one
+// that started later it takes over when the reservation is older than [Lease].
 //
 // # What is promised
 //

@@ -84,6 +84,7 @@ var signs = map[giftgenius.Mistake]func(s seen) bool{
 
 // Each mistake shows, and no other one with it; without any, none does.
 func TestMistakesShow(t *testing.T) {
+	t.Parallel()
 	for _, planted := range append(giftgenius.Mistakes(), "") {
 		t.Run(string(planted), func(t *testing.T) {
 			t.Parallel()

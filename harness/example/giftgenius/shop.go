@@ -34,7 +34,7 @@ type Shop struct {
 	store    *store
 	provider *provider
 	writes   handler
-	hold     holder
+	hold     func(Point)
 	meter    meter
 	mistakes mistakes
 	tools    []*Tool
@@ -50,7 +50,7 @@ func Open(ctx context.Context, o Options) (*Shop, error) {
 		return nil, err
 	}
 	s := &Shop{
-		hold: holder{hooks: o.Hooks}, mistakes: planted, meter: meter{limit: o.DailyLimit},
+		hold: (&holder{hooks: o.Hooks}).at, mistakes: planted, meter: meter{limit: o.DailyLimit},
 		now: func() time.Time { return time.Now().Add(o.Hooks.ClockOffset) },
 		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 	}
@@ -73,14 +73,14 @@ func (s *Shop) Close() error { return s.store.db.Close() }
 
 func (s *Shop) handler(ctx context.Context, h Handler) (handler, error) {
 	if s.mistakes[NonIdempotentWrites] {
-		return &careless{store: s.store, hold: s.hold.at}, nil
+		return &careless{store: s.store, hold: s.hold}, nil
 	}
 	switch cmp.Or(h, Sound) {
 	case Sound:
 		epoch, err := s.store.begin(ctx, s.now())
-		return &sound{store: s.store, epoch: epoch, now: s.now, hold: s.hold.at}, err
+		return &sound{store: s.store, epoch: epoch, now: s.now, hold: s.hold}, err
 	case Naive:
-		return &naive{store: s.store, now: s.now, hold: s.hold.at}, nil
+		return &naive{store: s.store, now: s.now, hold: s.hold}, nil
 	default:
 		return nil, fmt.Errorf("unknown handler %q; known are %q and %q", h, Sound, Naive)
 	}
@@ -131,7 +131,7 @@ func (s *Shop) pay(ctx context.Context, op operation, part string, c charge) (id
 	}
 	id, err = s.provider.charge(ctx, key, c)
 	if err == nil {
-		s.hold.at(AfterEffect)
+		s.hold(AfterEffect)
 	}
 	return id, err
 }

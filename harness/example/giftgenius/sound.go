@@ -139,8 +139,8 @@ func newOperation(w *write, generation int, p plan) operation {
 	return operation{id: id, providerKey: "op_" + id, tenant: w.tenant, plan: p}
 }
 
-// record is the last step. Who has lost the reservation to another process
-// records nothing: the other one does.
+// record is the last step. Where another process has taken over, whoever comes
+// first records for both: they act on the same operation, by the same plan.
 func (s *sound) record(ctx context.Context, w *write, op operation, charges []string) (json.RawMessage, error) {
 	var text json.RawMessage
 	err := s.store.tx(ctx, func(tx *sql.Tx) error {
@@ -151,9 +151,6 @@ func (s *sound) record(ctx context.Context, w *write, op operation, charges []st
 		if r.state == "done" {
 			text = json.RawMessage(r.result.String)
 			return nil
-		}
-		if r.epoch != s.epoch {
-			return errInUse()
 		}
 		result, err := w.record(ctx, tx, op, charges)
 		if err != nil {

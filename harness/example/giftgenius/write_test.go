@@ -69,6 +69,7 @@ var effects = map[string]string{
 }
 
 func TestRepeatsHaveOneEffect(t *testing.T) {
+	t.Parallel()
 	for _, h := range []giftgenius.Handler{giftgenius.Sound, giftgenius.Naive} {
 		for tool := range effects {
 			t.Run(string(h)+"/"+tool, func(t *testing.T) {
@@ -93,6 +94,7 @@ func TestRepeatsHaveOneEffect(t *testing.T) {
 // Eight calls at once are one effect with the sound handler. With the naive one
 // they never are: that is what it is kept for.
 func TestConcurrentDuplicates(t *testing.T) {
+	t.Parallel()
 	for _, h := range []giftgenius.Handler{giftgenius.Sound, giftgenius.Naive} {
 		for tool := range effects {
 			t.Run(string(h)+"/"+tool, func(t *testing.T) {
@@ -125,6 +127,28 @@ func TestConcurrentDuplicates(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Two servers at once on one file: their calls may find the key in use, and that
+// is all.
+func TestTwoServersAtOnce(t *testing.T) {
+	f := file(t)
+	shops := []*giftgenius.Shop{open(t, giftgenius.Options{File: f}), open(t, giftgenius.Options{File: f})}
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			shop := shops[i%2]
+			args := fmt.Sprintf(`{"gift_id":"gift-mug","idempotency_key":"k%d"}`, i/4)
+			got := call(t, shop, "local", "create_checkout_session", args)
+			if !got.OK && got.Error.Code != "IDEMPOTENCY_KEY_IN_USE" {
+				t.Errorf("got %s", got.text)
+			}
+		})
+	}
+	all.Wait()
+	if n := count(t, f, charges); n != 10 {
+		t.Errorf("%d charges, want 10", n)
 	}
 }
 

@@ -97,6 +97,7 @@ func count(t *testing.T, file, query string) (n int) {
 // was begun, and further ones replay it. The naive handler charges twice when the
 // crash comes between its act and its insert.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	const tool, args = "create_checkout_session", `{"gift_id":"gift-mug","idempotency_key":"k"}`
 	tests := []struct {
 		at          giftgenius.Point
