@@ -30,8 +30,13 @@ func TestScenarios(t *testing.T) {
 	RunSpecs(t, "scenarios")
 }
 
+// over is what is to be done when all is over.
+var over func()
+
+var _ = AfterSuite(func() { over() })
+
 var _ = Describe("replay", func() {
-	cases, err := harnesstest.Cases(harnesstest.Params{Dir: "..", NoGolden: true})
+	cases, err := harnesstest.Cases(harnesstest.Params{Dir: "..", NoGolden: true, Cleanup: func(f func()) { over = f }})
 	if err != nil {
 		It("lists the scenarios", func() { Expect(err).NotTo(HaveOccurred()) })
 	}

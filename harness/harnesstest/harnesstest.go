@@ -81,6 +81,11 @@ type Params struct {
 	// keep a world of their own, which no run may leave to the next, and where its
 	// probes count what was done. Its Scenario is not asked for.
 	NewTools func() *harness.Tools
+	// Cleanup is given what is to be done when all runs are over, which removes what
+	// servers were built into: t.Cleanup, for instance. nil takes that of the
+	// testing.TB, in Cases that of T; without either the folder stays with the
+	// system's temporary ones.
+	Cleanup func(func())
 	// NoGolden leaves the golden transcript to the caller.
 	NoGolden bool
 }
@@ -121,6 +126,12 @@ func Cases(p Params) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case p.Cleanup != nil:
+		p.Cleanup(s.Close)
+	case p.T != nil:
+		p.T.Cleanup(s.Close)
+	}
 	names, err := s.Select(p.Scenarios)
 	if err != nil {
 		return nil, err
@@ -147,11 +158,20 @@ func Cases(p Params) ([]Case, error) {
 	return out, nil
 }
 
+// cleanUp leaves it to tb to clean up, unless the caller does.
+func (p *Params) cleanUp(tb testing.TB) {
+	tb.Helper()
+	if p.Cleanup == nil {
+		p.Cleanup = tb.Cleanup
+	}
+}
+
 // Run runs every selected scenario and fails tb for each that does not pass. On
 // a *testing.T each is a subtest, named by scenario, model and, under faults, the
 // id of the run.
 func Run(tb testing.TB, p Params) {
 	tb.Helper()
+	p.cleanUp(tb)
 	cases, err := Cases(p)
 	if err != nil {
 		tb.Fatalf("retake: %v", err)

@@ -36,6 +36,7 @@ type Recording struct {
 func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 	tb.Helper()
 	p.Scenarios, p.NoGolden = []string{name}, true
+	p.cleanUp(tb)
 	cases, err := Cases(p)
 	if err != nil {
 		tb.Fatalf("retake: %v", err)

@@ -38,6 +38,7 @@ const repeatVar = "RETAKE_FAULT"
 // The reports are those of the scenarios that could be swept, in their order.
 func Sweep(tb testing.TB, p SweepParams) []*sweep.Report {
 	tb.Helper()
+	p.cleanUp(tb)
 	cases, err := Cases(p.Params)
 	if err != nil {
 		tb.Fatalf("retake: %v", err)

@@ -149,11 +149,20 @@ var (
 	fieldForm    = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 )
 
-var program = yamlwalk.Then(yamlwalk.List(started(yamlwalk.Written(), Scratch, Port)), func(v yamlwalk.Value, args []string) {
-	if len(args) == 0 || args[0] == "" {
-		v.Failf("must begin with the program, as in [shop-server, --db, '${scratch}/shop.db']")
-	}
-})
+// The programs, each with what may stand in their arguments.
+var (
+	program       = programWith(Scratch)
+	serverProgram = programWith(Scratch, Port, Build)
+	buildProgram  = programWith(Build)
+)
+
+func programWith(names ...string) yamlwalk.Kind[[]string] {
+	return yamlwalk.Then(yamlwalk.List(started(yamlwalk.Written(), names...)), func(v yamlwalk.Value, args []string) {
+		if len(args) == 0 || args[0] == "" {
+			v.Failf("must begin with the program, as in [shop-server, --db, shop.db]")
+		}
+	})
+}
 
 // webAddress is an address in which {name} stands for an argument.
 var webAddress = yamlwalk.Then(yamlwalk.Text(), func(v yamlwalk.Value, s string) {

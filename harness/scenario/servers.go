@@ -14,7 +14,9 @@ import (
 // output (Command), an address (URL), or a program that is started and then
 // reached by its address (both).
 type Server struct {
-	Name    string
+	Name string
+	// Build is a program that is run before the server is first started.
+	Build   []string
 	Command []string
 	Env     []tool.Setting
 	URL     string
@@ -51,6 +53,7 @@ func Points() []string {
 
 // What stands for something that is only known when a program is started.
 const (
+	Build   = "build"   // a folder for what a server is built into
 	Scratch = "scratch" // a folder of the run's own
 	Port    = "port"    // a free port of the loopback address, the same for all of a server
 )
@@ -61,7 +64,8 @@ func ServerFields() yamlwalk.Kind[Server] {
 	return yamlwalk.Object[Server]{
 		Is: "an MCP server",
 		Fields: []yamlwalk.Field[Server]{
-			yamlwalk.F("command", "The program and its arguments. It speaks over its standard input and output, or, where there is a url too, it is reached there. ${scratch} is a folder of the run's own, ${port} a free port.", program, func(s *Server) *[]string { return &s.Command }),
+			yamlwalk.F("build", "A program and its arguments that is run once, before the server is first started, as in [go, build, -o, '${build}/shop', ./cmd/shop]; ${build} is a folder that command may name.", buildProgram, func(s *Server) *[]string { return &s.Build }),
+			yamlwalk.F("command", "The program and its arguments. It speaks over its standard input and output, or, where there is a url too, it is reached there. ${scratch} is a folder of the run's own, ${port} a free port.", serverProgram, func(s *Server) *[]string { return &s.Command }),
 			yamlwalk.F("env", "The program's environment besides PATH and HOME: NAME takes the variable over, as a secret; NAME=value sets it.", Environment(), func(s *Server) *[]tool.Setting { return &s.Env }),
 			yamlwalk.F("url", "Its address, for streamable HTTP.", serverAddress, func(s *Server) *string { return &s.URL }),
 			yamlwalk.F("headers", "Headers of each request, each a text or {env: NAME}.", Headers(), func(s *Server) *[]tool.Setting { return &s.Headers }),
@@ -69,7 +73,7 @@ func ServerFields() yamlwalk.Kind[Server] {
 			yamlwalk.F("hooks", "What the program can be made to do for a drill, see package drill.", hookFields.Kind(), func(s *Server) *Hooks { return &s.Hooks }),
 		},
 		AtLeastOne: [][]string{{"command", "url"}},
-		Needs:      [][2]string{{"env", "command"}, {"hooks", "command"}, {"headers", "url"}},
+		Needs:      [][2]string{{"build", "command"}, {"env", "command"}, {"hooks", "command"}, {"headers", "url"}},
 		Check: func(v yamlwalk.Value, s *Server) {
 			if s.Command == nil && strings.Contains(s.URL, "${"+Port+"}") {
 				v.Failf("nobody serves at ${port}; give the command of a program that is told the port")

@@ -88,6 +88,7 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 	switch {
 	case err == nil:
 		l.suite = s
+		defer s.Close()
 		names, err := s.Select(args)
 		if err != nil {
 			return err

@@ -68,6 +68,7 @@ func run(sys IO, p *project, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	names, err := s.Select(args)
 	if err != nil {
 		return err

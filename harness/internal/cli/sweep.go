@@ -72,6 +72,7 @@ func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	if err := sweepable(f.faults); err != nil {
 		return err
 	}

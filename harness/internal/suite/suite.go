@@ -54,7 +54,7 @@ type Suite struct {
 	Config *config.Config
 	names  []string
 	cache  scenario.Cache
-	turns  *world.Turns // of runs that count where others may change what they count
+	shared *world.Shared
 	getenv func(string) string
 	root   string // where programs run
 
@@ -67,7 +67,7 @@ type Suite struct {
 // Open reads the configuration and lists the scenarios. getenv gives secrets
 // only. An error has the class scenario_invalid or world.
 func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
-	s := &Suite{Dirs: dirs.filled(), getenv: getenv, root: dirs.Root, turns: world.NewTurns(), models: map[string]bool{}, labels: map[string]bool{}, faults: map[string]bool{}}
+	s := &Suite{Dirs: dirs.filled(), getenv: getenv, root: dirs.Root, shared: world.NewShared(), models: map[string]bool{}, labels: map[string]bool{}, faults: map[string]bool{}}
 	names, err := scenario.List(s.Dirs.Scenarios)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -81,6 +81,9 @@ func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
 	s.names = names
 	return s, nil
 }
+
+// Close removes what was built for the runs. None may be made afterwards.
+func (s *Suite) Close() { s.shared.Close() }
 
 // OpenConfig reads the configuration alone, for what needs no scenario.
 func OpenConfig(dirs Dirs, getenv func(string) string) (*config.Config, error) {
@@ -211,7 +214,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 func (s *Suite) openTools(ctx context.Context, sc *scenario.Scenario) (*harness.Tools, error) {
 	return world.Open(ctx, sc, world.Options{
 		Dir: s.root, Getenv: s.getenv, Config: s.Config.File,
-		Secret: func(name string) bool { _, ok := s.Config.Secret(name); return ok }, Turns: s.turns,
+		Secret: func(name string) bool { _, ok := s.Config.Secret(name); return ok }, Shared: s.shared,
 	})
 }
 

@@ -36,6 +36,7 @@ type Server struct {
 	spec    scenario.Server
 	options Options
 	start   Start
+	built   string           // what ${build} stands for
 	proc    *process.Process // of a program that is reached by its address
 
 	mu       sync.Mutex
@@ -55,10 +56,16 @@ const (
 // until Close or Kill, or until ctx ends.
 func StartServer(ctx context.Context, s scenario.Server, o Options, st Start) (*Server, error) {
 	server := &Server{life: ctx, spec: s, options: o, start: st, sessions: map[string]*mcptool.Session{}}
+	if o.Shared == nil && len(s.Build) > 0 {
+		return nil, failure.Errorf(failure.Internal, "MCP server %q: nobody keeps what it is built into", s.Name)
+	}
+	var err error
+	if server.built, err = o.Shared.build(ctx, &s, &o); err != nil {
+		return nil, failure.Errorf(failure.Of(err), "MCP server %q: %w", s.Name, err)
+	}
 	if len(s.Command) == 0 || s.URL == "" {
 		return server, nil
 	}
-	var err error
 	for range mostPorts {
 		if err = server.launch(ctx); !errors.Is(err, errEnded) || !strings.Contains(s.URL, "${"+scenario.Port+"}") {
 			break // somebody else may have been quicker to take the port
@@ -78,7 +85,7 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return failure.Errorf(failure.World, "finding a free port: %w", err)
 	}
-	values := map[string]string{scenario.Scratch: s.start.Scratch, scenario.Port: port}
+	values := map[string]string{scenario.Scratch: s.start.Scratch, scenario.Port: port, scenario.Build: s.built}
 	original := s.spec
 	original.URL = scenario.Fill(s.spec.URL, values)
 	env, _, err := process.Environment(append(Filled(s.spec.Env, values), Filled(s.start.Env, values)...), s.options.Getenv)
@@ -170,7 +177,7 @@ func (s *Server) Address() string { return s.spec.URL }
 
 // as describes the server as the principal reaches it.
 func (s *Server) as(p *scenario.Principal) mcptool.Server {
-	values := map[string]string{scenario.Scratch: s.start.Scratch}
+	values := map[string]string{scenario.Scratch: s.start.Scratch, scenario.Build: s.built}
 	m := mcptool.Server{Name: s.spec.Name, Dir: s.options.Dir, Timeout: s.spec.Timeout, Listen: s.start.Listen}
 	if p == nil {
 		p = &scenario.Principal{}

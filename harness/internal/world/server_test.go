@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -145,13 +146,8 @@ func TestEffectsAreCountedInTheWorld(t *testing.T) {
 
 func TestServerThatIsReachedByItsAddress(t *testing.T) {
 	start := func(name string, env ...tool.Setting) (*world.Server, error) {
-		var vars []tool.Setting
-		for _, v := range processtest.Env(name) {
-			n, value, _ := strings.Cut(v, "=")
-			vars = append(vars, tool.Setting{Name: n, Value: value})
-		}
 		return world.StartServer(t.Context(), scenario.Server{
-			Name: "shop", Command: []string{processtest.Self(t)}, Env: append(vars, env...), URL: "http://127.0.0.1:${port}/mcp",
+			Name: "shop", Command: []string{processtest.Self(t)}, Env: append(settings(processtest.Env(name)...), env...), URL: "http://127.0.0.1:${port}/mcp",
 		}, options(), world.Start{Scratch: t.TempDir()})
 	}
 	if _, err := start("fails"); failure.Of(err) != failure.World || !strings.Contains(err.Error(), "the program ended before it could be reached: exit status 2; standard error: no database") {
@@ -177,14 +173,54 @@ func TestServerThatIsReachedByItsAddress(t *testing.T) {
 	s.Close()
 }
 
+// A server is built once for all runs that share it, and what it was built into is
+// removed when they are over.
+func TestBuild(t *testing.T) {
+	o := options()
+	o.Shared = world.NewShared()
+	dir := t.TempDir()
+	server := scenario.Server{
+		Name: "shop", Build: []string{"sh", "-c", "echo $0 >> " + dir + "/log; ln -s " + processtest.Self(t) + " $0/shop", "${build}"},
+		Command: []string{"${build}/shop"}, Env: settings(append(processtest.Env("web-shop"), "DB=${scratch}/db")...),
+	}
+	for range 2 {
+		s, err := world.StartServer(t.Context(), server, o, world.Start{Scratch: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Session(nil); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	}
+	log, err := os.ReadFile(dir + "/log")
+	built, more, _ := strings.Cut(string(log), "\n")
+	if _, there := os.Stat(built); err != nil || there != nil || more != "" {
+		t.Errorf("built into %q, %v, %v", log, err, there)
+	}
+	server.Build = []string{"sh", "-c", "echo no compiler >&2; exit 4"}
+	if _, err := world.StartServer(t.Context(), server, o, world.Start{}); failure.Of(err) != failure.World || !strings.Contains(err.Error(), `MCP server "shop": its build failed with exit status 4: no compiler`) {
+		t.Errorf("a build that fails: %v", err)
+	}
+	o.Shared.Close()
+	if _, err := os.Stat(built); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %s, %v", built, err)
+	}
+}
+
+func settings(env ...string) []tool.Setting {
+	out := make([]tool.Setting, len(env))
+	for i, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		out[i] = tool.Setting{Name: name, Value: value}
+	}
+	return out
+}
+
 // What a program writes to its standard error can be listened to.
 func TestListen(t *testing.T) {
 	heard := make(chan string, 10)
-	var vars []tool.Setting
-	for _, v := range append(processtest.Env("web-shop"), "DB=${scratch}/db", "TENANT=nobody") {
-		n, value, _ := strings.Cut(v, "=")
-		vars = append(vars, tool.Setting{Name: n, Value: value})
-	}
+	vars := settings(append(processtest.Env("web-shop"), "DB=${scratch}/db", "TENANT=nobody")...)
 	s, err := world.StartServer(t.Context(), scenario.Server{Name: "shop", Command: []string{processtest.Self(t)}, Env: vars}, options(), world.Start{
 		Scratch: t.TempDir(), Env: []tool.Setting{{Name: "TENANT", Value: "somebody"}}, Listen: func(line string) { heard <- line },
 	})

@@ -33,28 +33,8 @@ type Options struct {
 	Secret func(name string) bool
 	// Config is the file in which secrets are declared, for messages.
 	Config string
-	// Turns lets runs whose effects are counted where others may change them come one
-	// after the other; nil: the caller sees to that.
-	Turns *Turns
-}
-
-// Turns are taken one after the other. The zero value is not ready, see NewTurns.
-type Turns struct{ free chan struct{} }
-
-// NewTurns makes turns that nobody has taken.
-func NewTurns() *Turns { return &Turns{free: make(chan struct{}, 1)} }
-
-// take waits until no one else has the turn; done gives it back.
-func (t *Turns) take(ctx context.Context) (done func(), err error) {
-	if t == nil {
-		return func() {}, nil
-	}
-	select {
-	case t.free <- struct{}{}:
-		return func() { <-t.free }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	// Shared is what the runs of one invocation share; nil: nothing.
+	Shared *Shared
 }
 
 // Open starts what the scenario's tools run on. The servers live until Close, or
@@ -132,7 +112,7 @@ func (w *world) open(ctx context.Context, s *scenario.Scenario) (*harness.Tools,
 // prepare waits for the run's turn, and makes its folder.
 func (w *world) prepare(ctx context.Context, s *scenario.Scenario) error {
 	if slices.ContainsFunc(s.Probes, func(p scenario.Probe) bool { return p.Shared(s) }) {
-		done, err := w.options.Turns.take(ctx)
+		done, err := w.options.Shared.turn(ctx)
 		if err != nil {
 			return err
 		}
