@@ -71,7 +71,8 @@ could not be built, 4 nothing applies, 130 interrupted, after what was found is 
 }
 
 func runDrill(sys IO, p *project, f *drillFlags, args []string) error {
-	drills, reports, err := f.drills(&sys, p, args)
+	drills, reports, done, err := f.drills(&sys, p, args)
+	defer done()
 	if err != nil {
 		return err
 	}
@@ -88,30 +89,33 @@ func runDrill(sys IO, p *project, f *drillFlags, args []string) error {
 	return nil
 }
 
-// drills are those that are asked for, with the folder of their reports.
-func (f *drillFlags) drills(sys *IO, p *project, args []string) ([]*drillfile.Drill, string, error) {
+// drills are those that are asked for, with the folder of their reports; done is
+// called when they are over.
+func (f *drillFlags) drills(sys *IO, p *project, args []string) (drills []*drillfile.Drill, reports string, done func(), err error) {
+	done = func() {}
 	quick := f.server != "" || f.quick.URL != ""
 	if quick || f.file != "" {
 		if len(args) > 0 {
-			return nil, "", failure.Errorf(failure.ScenarioInvalid, "%q names a drill, and --file, --server and --url say another one; give one of them", args[0])
+			return nil, "", done, failure.Errorf(failure.ScenarioInvalid, "%q names a drill, and --file, --server and --url say another one; give one of them", args[0])
 		}
 		c, err := suite.OpenConfig(p.dirs, sys.Getenv)
 		if err != nil {
-			return nil, "", err
+			return nil, "", done, err
 		}
 		sys.hidden.values = c.Hidden()
-		drills, err := f.described(quick, suite.DrillOptions(c, p.dirs.Root, sys.Getenv))
-		return drills, filepath.Join(suite.Filled(p.dirs).Reports, "drill"), err
+		o := suite.DrillOptions(c, p.dirs.Root, sys.Getenv)
+		drills, err = f.described(quick, o)
+		return drills, filepath.Join(suite.Filled(p.dirs).Reports, "drill"), o.Close, err
 	}
 	if f.quick.Tool != "" {
-		return nil, "", failure.Errorf(failure.ScenarioInvalid, "--tool %s: say where it runs, with --server or --url", f.quick.Tool)
+		return nil, "", done, failure.Errorf(failure.ScenarioInvalid, "--tool %s: say where it runs, with --server or --url", f.quick.Tool)
 	}
 	s, err := openSuite(*sys, p)
 	if err != nil {
-		return nil, "", err
+		return nil, "", done, err
 	}
-	drills, err := s.Drills(args)
-	return drills, filepath.Join(s.Dirs.Reports, "drill"), err
+	drills, err = s.Drills(args)
+	return drills, filepath.Join(s.Dirs.Reports, "drill"), s.Close, err
 }
 
 // described are the drills of the file, or of the flags.

@@ -46,6 +46,9 @@ type Options struct {
 	World   world.Options
 }
 
+// Close removes what was built for the drills.
+func (o *Options) Close() { o.World.Shared.Close() }
+
 // Drill is a drill of a file, with all that it runs on.
 type Drill struct {
 	Name string // shop/order

@@ -13,7 +13,9 @@ import (
 // Drills finds drills by name, by folder or by a pattern with *; no argument is
 // all of them. An argument that finds none is an error.
 func (s *Suite) Drills(args []string) ([]*drillfile.Drill, error) {
-	all, err := drillfile.LoadAll(s.Dirs.Scenarios, DrillOptions(s.Config, s.root, s.getenv))
+	o := DrillOptions(s.Config, s.root, s.getenv)
+	o.World.Shared = s.shared
+	all, err := drillfile.LoadAll(s.Dirs.Scenarios, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +56,10 @@ func drillNames(all []*drillfile.Drill) []string {
 }
 
 // DrillOptions are what drills take from the configuration. root is where programs
-// run.
+// run. Close them when the last drill is over.
 func DrillOptions(c *config.Config, root string, getenv func(string) string) drillfile.Options {
 	return drillfile.Options{Servers: c.Servers, World: world.Options{
 		Dir: root, Getenv: getenv, Config: c.File,
-		Secret: func(name string) bool { _, ok := c.Secret(name); return ok },
+		Secret: func(name string) bool { _, ok := c.Secret(name); return ok }, Shared: world.NewShared(),
 	}}
 }

@@ -98,7 +98,7 @@ func (s *Shared) run(ctx context.Context, command []string, o *Options) (string,
 	limited, cancel := clock.WithTimeout(ctx, buildTime)
 	defer cancel()
 	out, err := process.Run(limited, process.Command{
-		Args: fill(command, map[string]string{scenario.Build: dir}), Env: o.public(), Dir: o.Dir,
+		Args: Fill(command, map[string]string{scenario.Build: dir}), Env: o.public(), Dir: o.Dir,
 	}, nil, buildOutput)
 	switch {
 	case ctx.Err() != nil:
