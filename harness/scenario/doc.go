@@ -104,6 +104,17 @@
 //	  from: shop
 //	  with: [{name: create_order, key: {field: idempotency_key, from: host}, timeout: 10s}]
 //
+// A program may also be reached by its address, and be built before its first run:
+//
+//	servers:
+//	  shop:
+//	    build: [go, build, -o, '${build}/shop', ./cmd/shop]
+//	    command: ['${build}/shop', --http, '127.0.0.1:${port}', --db, '${scratch}/shop.db']
+//	    url: 'http://127.0.0.1:${port}/mcp'
+//
+// ${build} is a folder that lasts as long as retake, ${scratch} one for the run
+// alone, and ${port} a free port. Nothing of them is left.
+//
 // At an endpoint {id} stands for an argument; the others are the JSON body, or the
 // query of a GET or DELETE. The headers X-Retake-Task-Id, X-Retake-Attempt-Id and,
 // with key, Idempotency-Key go along. A command gets the arguments as JSON on its
@@ -119,6 +130,35 @@
 // in retake.yaml. Such a run is on the real clock and starts its servers for itself
 // alone; the model still answers from its recording. A fault that waits longer than
 // real_wait_cap does not strike there: say how long, with: {delay: 1s}.
+//
+// # Effects in the world
+//
+// What the messages say was done is one thing; what was done another. effects says
+// how the effects of a tool are counted where they are:
+//
+//	effects:
+//	  create_order: {sql: {database: 'sqlite:${scratch}/shop.db', query: select count(*) from orders}}
+//	  send_mail: {mcp: mail, tool: list_sent, pointer: /mails}
+//	  post: {http: {url: 'https://blog.example/posts'}, pointer: /total}
+//
+// by a query that gives one number (SQLite, or Postgres: {env: DATABASE_URL}), by a
+// tool that reads, or by an address. pointer leads to a number, or to what has as
+// many members. It is counted before and after the run, and expect: effects then is
+// about the difference. Where other runs may change what is counted, such runs are
+// made one after the other.
+//
+// # In whose name
+//
+//	principals:
+//	  alice: {headers: {Authorization: {env: ALICE_TOKEN, prefix: "Bearer "}}}
+//	  bob: {headers: {Authorization: Bearer not-a-token}}
+//	turns:
+//	  - {user: Order the lamp., as: alice}
+//	  - {user: What has Alice ordered?, as: bob}
+//
+// The tools of a turn are called in its principal's name: with the headers at an
+// address, or by a program of its own with env. as beside turns is for all that name
+// nobody. One whom a server does not let in gets the error UNAUTHORIZED.
 //
 // # More than one turn, and where the run ends
 //
