@@ -174,7 +174,7 @@ func judge(res tool.Result, late bool) answer {
 func (t *trial) call(o operation) answer { return t.callBy(o, t.start.Principal) }
 
 func (t *trial) callBy(o operation, by string) answer {
-	if t.over() {
+	if t.need(); t.over() {
 		return answer{}
 	}
 	if t.inst == nil {

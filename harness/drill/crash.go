@@ -43,7 +43,7 @@ func (p *pending) forget() {
 // killedAt makes the call, and kills the process when it stands still at the
 // point. The instance must have been started with HoldAt.
 func (t *trial) killedAt(o operation, at Point) {
-	if t.over() {
+	if t.need(); t.over() {
 		return
 	}
 	before := t.now
@@ -66,7 +66,7 @@ func (t *trial) killedAt(o operation, at Point) {
 // killedWhenSeen makes the call, and kills the process as soon as the probe shows
 // its effect. Whatever the call has answered by then is passed on to nobody.
 func (t *trial) killedWhenSeen(o operation) {
-	if t.over() {
+	if t.need(); t.over() {
 		return
 	}
 	before := t.now
@@ -103,11 +103,13 @@ func (t *trial) seen(p *pending, before int) bool {
 	return false
 }
 
-func (s *setting) holds(p Point) bool { return s.can.Restart && slices.Contains(s.can.Points, p) }
+func (s *setting) holds(p Point) bool {
+	return s.can.Restart && s.can.Kill && slices.Contains(s.can.Points, p)
+}
 
 // needCrash says why no process can be killed.
 func needCrash(s *setting) string {
-	if !s.can.Restart {
+	if !s.can.Restart || !s.can.Kill {
 		return "the target cannot be killed and started again on the same state"
 	}
 	return ""

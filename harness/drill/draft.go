@@ -116,7 +116,7 @@ func batch() invariant {
 			case b == nil:
 				return "the tool does one thing at a time; a batch is named under batch"
 			case b.Fail != "" && !s.can.Restart:
-				return needCrash(s)
+				return needRestart(s)
 			}
 			return needKey(s)
 		},

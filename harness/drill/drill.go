@@ -152,7 +152,6 @@ func (s *setting) example(ctx context.Context) error {
 	row := &Row{ID: "example", State: NotRun}
 	t := &trial{setting: s, ctx: ctx, row: row, name: row.ID}
 	defer t.close()
-	t.open(Start{})
 	a := t.succeed(t.call(t.operation()))
 	switch n := t.made(); {
 	case ctx.Err() != nil:
@@ -181,9 +180,7 @@ func (s *setting) row(ctx context.Context, inv *invariant, row *Row) error {
 	}
 	t := &trial{setting: s, ctx: ctx, row: row, name: row.Name()}
 	defer t.close()
-	if t.open(Start{}); t.err == nil {
-		inv.run(t)
-	}
+	inv.run(t)
 	switch {
 	case ctx.Err() != nil:
 		row.Steps, row.Notes = nil, nil

@@ -168,7 +168,7 @@ func errorCaching() invariant {
 			case len(s.can.Fail) == 0:
 				return "the server declares no dependency that can be broken; see the hook RETAKE_FAIL"
 			}
-			return needCrash(s)
+			return needRestart(s)
 		},
 		run: func(t *trial) { afterError(t, t.can.Fail[0]) },
 	}

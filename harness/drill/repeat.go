@@ -67,7 +67,11 @@ func concurrent() invariant {
 	return invariant{
 		id: "I2", title: "duplicates at the same time make one effect",
 		why: "a retry does not wait until the first call has ended",
-		run: func(t *trial) { burst(t, []Instance{t.inst}) },
+		run: func(t *trial) {
+			if t.need(); !t.over() {
+				burst(t, []Instance{t.inst})
+			}
+		},
 	}
 }
 
@@ -82,6 +86,9 @@ func concurrentApart() invariant {
 			return ""
 		},
 		run: func(t *trial) {
+			if t.need(); t.over() {
+				return
+			}
 			second, err := t.world.Open(t.ctx, Start{})
 			if err != nil {
 				t.broken(err)
@@ -180,13 +187,8 @@ func (t *trial) judgeBurst(o operation, answers []answer) {
 func restarted() invariant {
 	return invariant{
 		id: "I9", title: "a restart between two attempts changes nothing",
-		why: "a map in memory forgets all keys with the next deployment",
-		needs: func(s *setting) string {
-			if !s.can.Restart {
-				return "the target cannot be started again on the same state"
-			}
-			return ""
-		},
+		why:   "a map in memory forgets all keys with the next deployment",
+		needs: needRestart,
 		run: func(t *trial) {
 			const do = "keep keys and results where the effects are, not in memory"
 			o := t.operation()
@@ -197,6 +199,13 @@ func restarted() invariant {
 			t.same(first, again, do)
 		},
 	}
+}
+
+func needRestart(s *setting) string {
+	if !s.can.Restart {
+		return "the target cannot be started again on the same state"
+	}
+	return ""
 }
 
 func reads() invariant {

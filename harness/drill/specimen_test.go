@@ -29,7 +29,7 @@ type specimen struct {
 
 func shop(mistakes ...string) *specimen {
 	return &specimen{mistakes: mistakes, can: drill.Abilities{
-		Restart: true, Points: drill.Points(), Clock: true, Fail: []string{"payments"}, Together: true, Entrance: true,
+		Restart: true, Kill: true, Points: drill.Points(), Clock: true, Fail: []string{"payments"}, Together: true, Entrance: true,
 		Principals: []string{"ann", "bob"},
 	}}
 }

@@ -26,12 +26,12 @@ func Points() []Point { return []Point{BeforeReserve, AfterReserve, AfterEffect,
 // Abilities say what a target can do. A row that needs what is not there is not
 // applicable, with the reason.
 type Abilities struct {
-	// Restart says that an instance can be closed or killed, and another opened on
-	// the same state. Kill is a real death: nothing in the process runs on.
-	Restart bool
-	Points  []Point  // where an instance can be held
-	Clock   bool     // an instance can be told that it is later: Start.ClockOffset
-	Fail    []string // dependencies that an instance can be told to find broken
+	// Restart says that an instance can be closed, and another opened on the same
+	// state. Kill says that it can be killed too, a real death: nothing of it runs on.
+	Restart, Kill bool
+	Points        []Point  // where an instance can be held, to be killed there
+	Clock         bool     // an instance can be told that it is later: Start.ClockOffset
+	Fail          []string // dependencies that an instance can be told to find broken
 	// Together says that several instances may be open on one state at once.
 	Together bool
 	// Remembers says that a World is not empty when it is made: keys of an earlier

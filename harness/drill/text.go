@@ -33,14 +33,15 @@ func (r *Report) AppendText(dst []byte) []byte {
 	dst = fmt.Appendf(dst, "\n  %s\n", Legend)
 	for i := range r.Rows {
 		if s := r.Rows[i].State; s == Breached || s == Warning {
-			dst = r.Rows[i].appendText(dst)
+			dst = r.Rows[i].AppendText(append(dst, '\n'))
 		}
 	}
 	return dst
 }
 
-func (r *Row) appendText(dst []byte) []byte {
-	dst = fmt.Appendf(dst, "\n  %s: %s: %s\n    why: %s\n    do: %s\n", r.State, r.Name(), safe(r.What), safe(r.Why), safe(r.Do))
+// AppendText appends what a breach or a warning is about, with its steps.
+func (r *Row) AppendText(dst []byte) []byte {
+	dst = fmt.Appendf(dst, "  %s: %s: %s\n    why: %s\n    do: %s\n", r.State, r.Name(), safe(r.What), safe(r.Why), safe(r.Do))
 	for i := range r.Steps {
 		dst = fmt.Appendf(dst, "    %2d. %s\n", i+1, safe(r.Steps[i].String()))
 	}

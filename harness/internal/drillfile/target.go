@@ -53,7 +53,7 @@ func (t *Target) Can() drill.Abilities {
 		a.Restart, a.Clock, a.Points, a.Fail = t.place.Command != nil && a.Restart, false, nil, nil
 		a.Together = true
 	}
-	a.Entrance = t.door() != nil
+	a.Kill, a.Entrance = a.Restart, t.door() != nil
 	return a
 }
 
