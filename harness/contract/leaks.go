@@ -52,13 +52,19 @@ func resultText(b *wire.Block) string {
 	return strings.Join(parts, "\n")
 }
 
-func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool) {
-	found := func(what string) {
-		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: r.wroteResult(text)})
+// Leaks names what an error's text shows that nobody outside should see: one of
+// the secrets, what looks like one, internals.
+func Leaks(text string, secrets []string) []string {
+	var out []string
+	if holds(text, secrets) {
+		out = append(out, aSecret)
 	}
-	if r.hasSecret(text) {
-		found(aSecret)
-	}
+	eachLeak(text, true, func(what string) { out = append(out, what) })
+	return out
+}
+
+// eachLeak gives what a text shows by its looks.
+func eachLeak(text string, isError bool, found func(what string)) {
 	for _, p := range secretPatterns {
 		if strings.Contains(text, p.hint) && p.re.MatchString(text) {
 			found(p.what)
@@ -74,11 +80,23 @@ func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool)
 	}
 }
 
+func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool) {
+	found := func(what string) {
+		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: r.wroteResult(text)})
+	}
+	if r.hasSecret(text) {
+		found(aSecret)
+	}
+	eachLeak(text, isError, found)
+}
+
 const aSecret = "a secret from the configuration"
 
-func (r *run) hasSecret(text string) bool {
+func (r *run) hasSecret(text string) bool { return holds(text, r.Terms.Secrets) }
+
+func holds(text string, secrets []string) bool {
 	const shortest = 6 // anything shorter may be a word
-	return slices.ContainsFunc(r.Terms.Secrets, func(s string) bool { return len(s) >= shortest && strings.Contains(text, s) })
+	return slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortest && strings.Contains(text, s) })
 }
 
 // wroteResult is the agent where it has shown the model something else than its

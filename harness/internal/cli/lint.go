@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/retake-harness/retake/harness/clock"
@@ -12,14 +13,19 @@ import (
 	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/suggest"
+	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
 type lintFlags struct {
 	strict, rules, asJSON, accept bool
+	probe, probeWrites            bool
 	explain, url, sarif           string
 	servers, env                  []string
-	command                       []string // behind --
+	examples, fail, count         []string
+	command                       []string                  // behind --
+	given                         map[string]jsontext.Value // the examples, read
+	counts                        []scenario.Probe          // what count says
 }
 
 func lintCommand(sys IO, p *project) *cobra.Command {
@@ -33,8 +39,16 @@ write twice, take anything, or ask for what no model should know. It starts noth
 
 With --server it starts MCP servers that retake.yaml or a scenario describes and
 looks at what they say of their tools and widgets; with --url, or a command behind
---, any other. They are not called. What a widget's page is, which fields it binds
+--, any other. They are not called, without --probe. What a widget's page is, which fields it binds
 and which states it has is held against golden/widgets/; --accept takes it anew.
+
+With --probe each tool is called with arguments that it has to refuse, and one that
+says that it only reads with such that it has to take. A tool that writes is given
+nothing but what is wrong as a whole; with --example a call that may really be made,
+which is then made twice with one idempotency key; with --probe-writes arguments
+with a single mistake, where it takes a key. A server that does not check its
+arguments may do anything with them: probe one for tests. Where the server has the
+hook (hooks: {fail: […]}, or --fail) it is also tried while a dependency fails.
 
 A finding that the project accepts is excused in scenarios/retake.yaml, with a
 reason,
@@ -49,6 +63,7 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
 		Example: `  retake lint
   retake lint travel --strict
   retake lint --server '*' --sarif lint.sarif
+  retake lint --server shop --probe --example 'order={"sku":"A-17"}'
   retake lint -- npx -y @modelcontextprotocol/server-memory
   retake lint --explain tool/write-key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,6 +85,11 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
 	flags.StringArrayVar(&f.servers, "server", nil, "look at this MCP server of the project; * stands for anything")
 	flags.StringVar(&f.url, "url", "", "look at the MCP server at this address")
 	flags.StringArrayVar(&f.env, "env", nil, "give the command behind -- this variable (NAME, or NAME=value)")
+	flags.BoolVar(&f.probe, "probe", false, "call the tools of the servers, too, with arguments that they have to refuse")
+	flags.BoolVar(&f.probeWrites, "probe-writes", false, "with --probe: give writes that have an idempotency key arguments with a single mistake, too")
+	flags.StringArrayVar(&f.examples, "example", nil, "with --probe: arguments of a call that may really be made, TOOL=JSON")
+	flags.StringArrayVar(&f.count, "count", nil, "with --probe: count effects, NAME=DATABASE QUERY, besides what scenarios count")
+	flags.StringArrayVar(&f.fail, "fail", nil, "with --probe: also try the server with RETAKE_FAIL=NAME")
 	flags.BoolVar(&f.accept, "accept", false, "take the widgets as they are now")
 	flags.BoolVar(&f.strict, "strict", false, "exit 1 on warnings, too")
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object of the form "+lint.Schema)
@@ -81,7 +101,17 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
 func (f *lintFlags) stray() bool { return f.url != "" || len(f.command) > 0 }
 
 func runLint(sys IO, p *project, f *lintFlags, args []string) error {
-	l := &linter{getenv: sys.Getenv, today: clock.Wallclock(), accept: f.accept}
+	var err error
+	if f.given, err = examples(f.examples); err != nil {
+		return err
+	}
+	if f.counts, err = counts(f.count); err != nil {
+		return err
+	}
+	if !f.probe && (f.probeWrites || f.examples != nil || f.fail != nil || f.count != nil) {
+		return failure.Errorf(failure.ScenarioInvalid, "--probe-writes, --example, --count and --fail say what --probe may do; give --probe, too")
+	}
+	l := &linter{getenv: sys.Getenv, today: clock.Wallclock()}
 	l.lintFiles = len(args) > 0 || len(f.servers) == 0 && !f.stray()
 	l.whole = l.lintFiles && len(args) == 0
 	s, err := openSuite(sys, p)
@@ -121,8 +151,12 @@ func (l *linter) askAll(sys IO, f *lintFlags) error {
 		}
 		all = append(all, s)
 	}
-	for _, s := range all {
-		if err := l.ask(sys.Context, s); err != nil {
+	salt, err := randomSalt()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := l.ask(sys.Context, &all[i], f, fmt.Sprintf("%08x", salt)); err != nil {
 			return err
 		}
 	}

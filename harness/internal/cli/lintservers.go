@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
-	"github.com/retake-harness/retake/harness/tool/mcptool"
 )
 
 // server is an MCP server that is looked at.
@@ -23,6 +21,8 @@ type server struct {
 	place lint.Place
 	// declared are the scenarios' own words about its tools: an approval, a key.
 	declared []tool.Decl
+	// used are the scenarios that use it.
+	used []*scenario.Scenario
 }
 
 // adHoc is a server that the command line describes.
@@ -93,6 +93,11 @@ func (l *linter) described() []server {
 	}
 	for i := range out {
 		out[i].declared = l.wordsAbout(out[i].Name)
+		for _, sc := range l.scenarios {
+			if slices.ContainsFunc(sc.Servers, func(o scenario.Server) bool { return o.Name == out[i].Name }) {
+				out[i].used = append(out[i].used, sc)
+			}
+		}
 	}
 	return out
 }
@@ -115,52 +120,33 @@ func (l *linter) wordsAbout(server string) []tool.Decl {
 	return out
 }
 
-// ask starts a server and holds what it says against the rules.
-func (l *linter) ask(ctx context.Context, s server) error {
-	session, end, err := l.connect(ctx, s)
+// ask starts a server, holds what it says against the rules, and tries it where
+// that is asked for.
+func (l *linter) ask(ctx context.Context, s *server, f *lintFlags, salt string) error {
+	w, err := l.start(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer end()
-	set, err := lint.Read(ctx, session, s.Name, s.place)
+	defer w.end()
+	set, err := lint.Read(ctx, w.session, s.Name, s.place)
 	if err != nil {
 		return err
 	}
 	set.Declared(s.declared)
 	l.found = append(l.found, set.Lint()...)
-	if l.suite == nil {
+	if l.suite != nil {
+		changed, err := set.Goldens(l.widgetGolden, f.accept)
+		if err != nil {
+			return err
+		}
+		l.found = append(l.found, changed...)
+	}
+	if !f.probe {
 		return nil
 	}
-	changed, err := set.Goldens(l.widgetGolden, l.accept)
-	l.found = append(l.found, changed...)
-	return err
+	return l.probe(ctx, s, set, w, f, salt)
 }
 
 func (l *linter) widgetGolden(server, uri string) string {
 	return filepath.Join(l.suite.Dirs.Golden, "widgets", harness.FileName(server), harness.FileName(strings.TrimPrefix(uri, "ui://"))+".golden")
-}
-
-// connect begins a session; end closes it and drops its folder.
-func (l *linter) connect(ctx context.Context, s server, env ...tool.Setting) (session *mcptool.Session, end func(), err error) {
-	scratch, err := os.MkdirTemp("", "retake-lint-")
-	if err != nil {
-		return nil, nil, failure.Errorf(failure.World, "MCP server %q: a folder for its files: %w", s.Name, err)
-	}
-	drop := func() { _ = os.RemoveAll(scratch) } // it lies where the system clears up
-	command := slices.Clone(s.Command)
-	for i := range command {
-		command[i] = scenario.Fill(command[i], map[string]string{scenario.Scratch: scratch})
-	}
-	dir := ""
-	if l.suite != nil {
-		dir = l.suite.Dirs.Root
-	}
-	session, err = mcptool.Connect(ctx, mcptool.Server{
-		Name: s.Name, Command: command, Env: slices.Concat(s.Env, env), Dir: dir, URL: s.URL, Headers: s.Headers, Timeout: s.Timeout,
-	}, l.getenv)
-	if err != nil {
-		drop()
-		return nil, nil, err
-	}
-	return session, func() { session.Close(); drop() }, nil
 }

@@ -17,7 +17,6 @@ type linter struct {
 	getenv func(string) string
 	whole  bool // all files are looked at, so that an idle suppression is one
 	today  time.Time
-	accept bool
 	// lintFiles tells that the files are asked for, not only needed to know the
 	// servers.
 	lintFiles bool

@@ -201,7 +201,11 @@ func TestEachRuleHasRows(t *testing.T) {
 	for _, tc := range widgetRows {
 		add(prefixed(tc.want))
 	}
-	add([]string{": widget/golden", ": widget/no-golden"}) // TestWidgetGolden
+	for _, tc := range probeRows {
+		add(prefixed(tc.want))
+	}
+	// TestWidgetGolden and TestServerThatBreaksDown
+	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down"})
 	for _, tc := range fileRows {
 		add(tc.want)
 	}
