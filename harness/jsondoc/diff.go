@@ -85,7 +85,7 @@ func (d *differ) compare(at string, a, b *node) {
 
 func (d *differ) objects(at string, a, b *node) {
 	for _, m := range a.members {
-		where := at + "/" + escapeSegment(m.name)
+		where := at + "/" + Escape(m.name)
 		if other := b.member(m.name); other != nil {
 			d.compare(where, m.node, other)
 		} else {
@@ -94,7 +94,7 @@ func (d *differ) objects(at string, a, b *node) {
 	}
 	for _, m := range b.members {
 		if a.member(m.name) == nil {
-			d.add(at+"/"+escapeSegment(m.name), Added, "", m.node.text())
+			d.add(at+"/"+Escape(m.name), Added, "", m.node.text())
 		}
 	}
 }

@@ -23,7 +23,7 @@ func ParsePointer(text string) (Pointer, error) {
 	}
 	segments := strings.Split(text[1:], "/")
 	for i, s := range segments {
-		plain, ok := unescapeSegment(s)
+		plain, ok := unEscape(s)
 		if !ok {
 			return Pointer{}, fmt.Errorf("JSON pointer %q: a tilde must be written ~0, a slash in a name ~1", text)
 		}
@@ -48,7 +48,7 @@ func ParsePointers(texts []string) ([]Pointer, error) {
 // String is the pointer as it was written.
 func (p Pointer) String() string { return p.text }
 
-func unescapeSegment(s string) (plain string, ok bool) {
+func unEscape(s string) (plain string, ok bool) {
 	if !strings.Contains(s, "~") {
 		return s, true
 	}
@@ -71,7 +71,8 @@ func unescapeSegment(s string) (plain string, ok bool) {
 	return b.String(), true
 }
 
-func escapeSegment(s string) string {
+// Escape spells the name of a member as a segment of a pointer.
+func Escape(s string) string {
 	if !strings.ContainsAny(s, "~/") {
 		return s
 	}

@@ -96,7 +96,8 @@
 // Servers may be described in retake.yaml too, for all scenarios. What a tool on
 // an MCP server does not say itself (description, input, output, effect) is the
 // server's word, asked when the run begins; without the annotation readOnlyHint it
-// is a write. All of a server's tools, some, or some with more said of them:
+// is a write. A key that the host makes is taken out of the server's schema: the model is
+// not asked for it. All of a server's tools, some, or some with more said of them:
 //
 //	tools: {from: shop}
 //	tools: {from: shop, names: [find_gift, create_order]}

@@ -4,12 +4,15 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
+	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
@@ -336,6 +339,9 @@ func (b *builder) complete(d *tool.Decl, r *Run, at yamlwalk.Pos) {
 	}
 	if d.Input == nil {
 		d.Input = b.serverSchema(said.Input, at, name, "input")
+		if d.Key != nil && d.Key.From == tool.KeyFromHost {
+			d.Input = withoutArgument(d.Input, d.Key.Field)
+		}
 	}
 	if d.Output == nil {
 		d.Output = b.serverSchema(said.Output, at, name, "output")
@@ -351,4 +357,30 @@ func (b *builder) serverSchema(raw jsontext.Value, at yamlwalk.Pos, name, which 
 		b.f.Failf(at, "the server's tool %q: its %s schema does not compile: %v; mend the server", name, which, err)
 	}
 	return raw
+}
+
+// withoutArgument is a schema of arguments without the one that the host fills in:
+// the model is not asked for it.
+func withoutArgument(raw jsontext.Value, name string) jsontext.Value {
+	var written struct {
+		Required []string `json:"required"`
+	}
+	if raw == nil || json.Unmarshal(raw, &written) != nil {
+		return raw
+	}
+	places := []string{"/properties/" + jsondoc.Escape(name)}
+	for i, r := range written.Required {
+		if r == name {
+			places = append(places, "/required/"+strconv.Itoa(i))
+		}
+	}
+	pointers, err := jsondoc.ParsePointers(places)
+	if err != nil {
+		return raw
+	}
+	rest, err := jsondoc.Remove(nil, raw, pointers)
+	if err != nil {
+		return raw
+	}
+	return rest
 }

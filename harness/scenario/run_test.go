@@ -129,7 +129,7 @@ tools:
 func TestWithServerTools(t *testing.T) {
 	decls := []tool.Decl{
 		{Name: "find", Description: "Finds.", Effect: tool.EffectRead, Input: jsontext.Value(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: new(true)}},
-		{Name: "order", Description: "Orders.", Effect: tool.EffectWrite, Output: jsontext.Value(`{"type":"object"}`)},
+		{Name: "order", Description: "Orders.", Effect: tool.EffectWrite, Output: jsontext.Value(`{"type":"object"}`), Input: jsontext.Value(`{"type":"object","properties":{"id":{},"k":{}},"required":["k","id"]}`)},
 	}
 	text := valid + shopServer + `tools:
   from: shop
@@ -148,7 +148,7 @@ guard: [{tool: find, reason: not today}]
 		t.Fatal(err)
 	}
 	want := []tool.Decl{decls[0], {
-		Name: "order", Description: "Orders it. Only after a yes.", Effect: tool.EffectWrite, Output: decls[1].Output, Key: &tool.Key{Field: "k", From: tool.KeyFromHost},
+		Name: "order", Description: "Orders it. Only after a yes.", Effect: tool.EffectWrite, Output: decls[1].Output, Input: jsontext.Value(`{"type":"object","properties":{"id":{}},"required":["id"]}`), Key: &tool.Key{Field: "k", From: tool.KeyFromHost},
 	}}
 	if diff := cmp.Diff(want, full.Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
