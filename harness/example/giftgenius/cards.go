@@ -62,7 +62,7 @@ func (s *Shop) sendEach(ctx context.Context, op operation) ([]string, error) {
 	sent := sentOf(op, failed)
 	return nil, &Error{
 		Code: CodePartly, Message: "some cards were not sent; repeat the call unchanged, with the same idempotency_key: only those are tried again",
-		Retryable: true, Detail: first, With: map[string]any{"sent": sent.Sent, "failed": sent.Failed},
+		Retryable: true, Detail: first, Part: &sent,
 	}
 }
 

@@ -55,7 +55,7 @@ func giftForSale(ctx context.Context, tx *sql.Tx, id string) (gift, error) {
 	case err != nil:
 		return gift{}, err
 	case discontinued:
-		return gift{}, refusal(CodeDiscont, "%s is no longer made; suggest_gifts finds another gift", g.Name)
+		return gift{}, refusal(CodeDiscontinued, "%s is no longer made; suggest_gifts finds another gift", g.Name)
 	}
 	return g, nil
 }

@@ -8,29 +8,29 @@ import (
 
 // The codes of errors.
 const (
-	CodeValidation  = "VALIDATION_ERROR"
-	CodeNotFound    = "NOT_FOUND"
-	CodeDiscont     = "DISCONTINUED"
-	CodeDailyLimit  = "DAILY_LIMIT"
-	CodeKeyReused   = "IDEMPOTENCY_KEY_REUSED"
-	CodeKeyInUse    = "IDEMPOTENCY_KEY_IN_USE"
-	CodeExpired     = "DRAFT_EXPIRED"
-	CodeChanged     = "DRAFT_CHANGED"
-	CodeSpent       = "DRAFT_ALREADY_ORDERED"
-	CodeUnconfirmed = "CONFIRMATION_MISMATCH"
-	CodePayment     = "PAYMENT_PROVIDER_ERROR"
-	CodePartly      = "PARTLY_SENT"
-	CodeInternal    = "INTERNAL_ERROR"
+	CodeValidation   = "VALIDATION_ERROR"
+	CodeNotFound     = "NOT_FOUND"
+	CodeDiscontinued = "DISCONTINUED"
+	CodeDailyLimit   = "DAILY_LIMIT"
+	CodeKeyReused    = "IDEMPOTENCY_KEY_REUSED"
+	CodeKeyInUse     = "IDEMPOTENCY_KEY_IN_USE"
+	CodeExpired      = "DRAFT_EXPIRED"
+	CodeChanged      = "DRAFT_CHANGED"
+	CodeSpent        = "DRAFT_ALREADY_ORDERED"
+	CodeUnconfirmed  = "CONFIRMATION_MISMATCH"
+	CodePayment      = "PAYMENT_PROVIDER_ERROR"
+	CodePartly       = "PARTLY_SENT"
+	CodeInternal     = "INTERNAL_ERROR"
 )
 
 // Error is a tool's error as the model reads it: {"ok":false,"error":{code,
 // message, retryable}}.
 type Error struct {
 	Code      string
-	Message   string // clean: no path, query, address, name of a table
-	Retryable bool   // the same call may succeed later
-	Detail    error  // for the log alone; nil: nothing to add
-	With      any    // further members beside "error", as a struct or map; nil: none
+	Message   string     // clean: no path, query, address, name of a table
+	Retryable bool       // the same call may succeed later
+	Detail    error      // for the log alone; nil: nothing to add
+	Part      *sentCards // of a batch that was partly done: which items are, and which are not; else nil
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
@@ -57,21 +57,23 @@ func asError(err error) *Error {
 
 // body is the error as JSON.
 func (e *Error) body() json.RawMessage {
-	members := map[string]any{}
-	if e.With != nil {
-		text, err := json.Marshal(e.With)
-		if err == nil {
-			err = json.Unmarshal(text, &members)
-		}
-		if err != nil {
-			panic(err) // our own structs of strings and numbers
-		}
+	type shown struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Retryable bool   `json:"retryable"`
 	}
-	members["ok"] = false
-	members["error"] = map[string]any{"code": e.Code, "message": e.Message, "retryable": e.Retryable}
-	text, err := json.Marshal(members)
+	out := struct {
+		OK     bool       `json:"ok"`
+		Error  shown      `json:"error"`
+		Sent   []sentCard `json:"sent,omitempty"`
+		Failed []int      `json:"failed,omitempty"`
+	}{Error: shown{Code: e.Code, Message: e.Message, Retryable: e.Retryable}}
+	if e.Part != nil {
+		out.Sent, out.Failed = e.Part.Sent, e.Part.Failed
+	}
+	text, err := json.Marshal(out)
 	if err != nil {
-		panic(err)
+		panic(err) // strings and numbers
 	}
 	return text
 }
