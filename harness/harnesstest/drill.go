@@ -1,6 +1,7 @@
 package harnesstest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -37,7 +38,8 @@ type DrillParams struct {
 // github.com/jackc/pgx/v5/stdlib for their effect.
 func Drill(tb testing.TB, p DrillParams) []*drill.Report {
 	tb.Helper()
-	drills, hidden, err := p.open()
+	drills, hidden, done, err := p.open()
+	tb.Cleanup(done)
 	if err != nil {
 		tb.Fatalf("retake: %v", err)
 	}
@@ -64,43 +66,37 @@ type drilled struct {
 	file *drillfile.Drill // nil: Go code
 }
 
-func (p *DrillParams) open() (drills []drilled, hidden *redact.Values, err error) {
+// open finds the drills; done is called when they are over.
+func (p *DrillParams) open() (drills []drilled, hidden *redact.Values, done func(), err error) {
 	if p.Target != nil {
-		return []drilled{{name: orElse(p.Spec.Name, p.Spec.Tool)}}, nil, nil
+		return []drilled{{name: cmp.Or(p.Spec.Name, p.Spec.Tool)}}, nil, func() {}, nil
 	}
-	var files []*drillfile.Drill
+	files, hidden, done, err := p.files()
+	for _, f := range files {
+		drills = append(drills, drilled{f.Name, f})
+	}
+	return drills, hidden, done, err
+}
+
+func (p *DrillParams) files() (files []*drillfile.Drill, hidden *redact.Values, done func(), err error) {
 	dirs := suite.Dirs{Root: p.Dir}
 	if p.File != "" {
 		c, err := suite.OpenConfig(dirs, os.Getenv)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, func() {}, err
 		}
-		hidden = c.Hidden()
-		files, err = drillfile.Load(p.File, "", suite.DrillOptions(c, p.Dir, os.Getenv))
-		if err != nil {
-			return nil, nil, err
+		o := suite.DrillOptions(c, p.Dir, os.Getenv)
+		if files, err = drillfile.Load(p.File, "", o); err == nil {
+			files, err = suite.SelectDrills(files, p.Drills, "in "+p.File)
 		}
-	} else {
-		s, err := suite.Open(dirs, os.Getenv)
-		if err != nil {
-			return nil, nil, err
-		}
-		hidden = s.Config.Hidden()
-		if files, err = s.Drills(p.Drills); err != nil {
-			return nil, nil, err
-		}
+		return files, c.Hidden(), o.Close, err
 	}
-	for _, f := range files {
-		drills = append(drills, drilled{f.Name, f})
+	s, err := suite.Open(dirs, os.Getenv)
+	if err != nil {
+		return nil, nil, func() {}, err
 	}
-	return drills, hidden, nil
-}
-
-func orElse(text, otherwise string) string {
-	if text != "" {
-		return text
-	}
-	return otherwise
+	files, err = s.Drills(p.Drills)
+	return files, s.Config.Hidden(), s.Close, err
 }
 
 // run makes one drill; nil when it cannot be made.

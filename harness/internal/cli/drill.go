@@ -95,8 +95,8 @@ func (f *drillFlags) drills(sys *IO, p *project, args []string) (drills []*drill
 	done = func() {}
 	quick := f.server != "" || f.quick.URL != ""
 	if quick || f.file != "" {
-		if len(args) > 0 {
-			return nil, "", done, failure.Errorf(failure.ScenarioInvalid, "%q names a drill, and --file, --server and --url say another one; give one of them", args[0])
+		if len(args) > 0 && quick {
+			return nil, "", done, failure.Errorf(failure.ScenarioInvalid, "%q names a drill, and --server and --url say another one; give one of them", args[0])
 		}
 		c, err := suite.OpenConfig(p.dirs, sys.Getenv)
 		if err != nil {
@@ -104,7 +104,7 @@ func (f *drillFlags) drills(sys *IO, p *project, args []string) (drills []*drill
 		}
 		sys.hidden.values = c.Hidden()
 		o := suite.DrillOptions(c, p.dirs.Root, sys.Getenv)
-		drills, err = f.described(quick, o)
+		drills, err = f.described(quick, args, o)
 		return drills, filepath.Join(suite.Filled(p.dirs).Reports, "drill"), o.Close, err
 	}
 	if f.quick.Tool != "" {
@@ -119,9 +119,13 @@ func (f *drillFlags) drills(sys *IO, p *project, args []string) (drills []*drill
 }
 
 // described are the drills of the file, or of the flags.
-func (f *drillFlags) described(quick bool, o drillfile.Options) ([]*drillfile.Drill, error) {
+func (f *drillFlags) described(quick bool, names []string, o drillfile.Options) ([]*drillfile.Drill, error) {
 	if !quick {
-		return drillfile.Load(f.file, "", o)
+		drills, err := drillfile.Load(f.file, "", o)
+		if err != nil {
+			return nil, err
+		}
+		return suite.SelectDrills(drills, names, "in "+f.file)
 	}
 	if f.quick.Tool == "" || f.quick.ProbeTool == "" {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "to try a server, say --tool NAME and how its effects are counted: --probe-tool NAME --probe-pointer POINTER")

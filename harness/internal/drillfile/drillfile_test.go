@@ -80,6 +80,7 @@ func breached(r *drill.Report) []string {
 
 // The programs are real, so are their ends.
 func TestPrograms(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		why, text string
 		want      []string // breached

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/config"
@@ -23,28 +24,34 @@ func (s *Suite) Drills(args []string) ([]*drillfile.Drill, error) {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "%s: there is no drill.yaml here; describe a drill in %s, or try one by flags: retake drill --help",
 			s.Dirs.Scenarios, filepath.ToSlash(filepath.Join(s.Dirs.Scenarios, "FOLDER", "drill.yaml")))
 	}
-	if len(args) == 0 {
+	names := make([]string, len(args))
+	for i, arg := range args {
+		if names[i] = arg; arg != "" {
+			names[i] = s.nameOf(arg)
+		}
+	}
+	return SelectDrills(all, names, "below "+s.Dirs.Scenarios)
+}
+
+// SelectDrills are those of the names, folders and patterns; none is all of them.
+// where says where they were looked for.
+func SelectDrills(all []*drillfile.Drill, names []string, where string) ([]*drillfile.Drill, error) {
+	if len(names) == 0 {
 		return all, nil
 	}
 	want := map[string]bool{}
-	for _, arg := range args {
+	for _, name := range names {
 		found := false
 		for _, d := range all {
-			if arg != "" && matches(s.nameOf(arg), d.Name) {
+			if name != "" && matches(name, d.Name) {
 				want[d.Name], found = true, true
 			}
 		}
 		if !found {
-			return nil, failure.Errorf(failure.ScenarioInvalid, "no drill %q below %s%s", arg, s.Dirs.Scenarios, suggest.Hint(arg, drillNames(all)))
+			return nil, failure.Errorf(failure.ScenarioInvalid, "no drill %q %s%s", name, where, suggest.Hint(name, drillNames(all)))
 		}
 	}
-	var out []*drillfile.Drill
-	for _, d := range all {
-		if want[d.Name] {
-			out = append(out, d)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(all), func(d *drillfile.Drill) bool { return !want[d.Name] }), nil
 }
 
 func drillNames(all []*drillfile.Drill) []string {

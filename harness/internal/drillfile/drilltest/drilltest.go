@@ -56,8 +56,9 @@ create table if not exists orders (id integer primary key, tenant text, sku text
 create table if not exists keys (tenant text, key text, mark text, result text, at integer, primary key (tenant, key));`
 
 func (s *shop) run(ctx context.Context, file, address string) (err error) {
-	s.hold, s.fail, s.meet = os.Getenv("RETAKE_HOLD_AT"), os.Getenv("RETAKE_FAIL") != "", make(chan struct{})
-	if v := os.Getenv("RETAKE_CLOCK_OFFSET"); v != "" {
+	env := variables()
+	s.hold, s.fail, s.meet = env["RETAKE_HOLD_AT"], env["RETAKE_FAIL"] != "", make(chan struct{})
+	if v := env["RETAKE_CLOCK_OFFSET"]; v != "" {
 		if s.offset, err = time.ParseDuration(v); err != nil {
 			return err
 		}
@@ -70,9 +71,18 @@ func (s *shop) run(ctx context.Context, file, address string) (err error) {
 		return err
 	}
 	if address == "" {
-		return s.server(os.Getenv("TENANT")).Run(ctx, &mcp.StdioTransport{})
+		return s.server(env["TENANT"]).Run(ctx, &mcp.StdioTransport{})
 	}
 	return http.ListenAndServe(address, s.door()) //nolint:gosec // a test ends it
+}
+
+func variables() map[string]string {
+	out := map[string]string{}
+	for _, v := range os.Environ() { //nolint:forbidigo // it is a program of its own
+		name, value, _ := strings.Cut(v, "=")
+		out[name] = value
+	}
+	return out
 }
 
 // door lets tenants in by their tokens.
