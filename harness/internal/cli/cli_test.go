@@ -34,6 +34,11 @@ func TestScripts(t *testing.T) {
 		Dir:           dir,
 		UpdateScripts: os.Getenv("RETAKE_UPDATE_SCRIPTS") == "1",
 		Setup: func(env *testscript.Env) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			env.Setenv("SELF", self)
 			return os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(dir, "project")))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
