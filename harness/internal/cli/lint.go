@@ -123,7 +123,9 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		l.files(names)
+		if err := l.files(names); err != nil {
+			return err
+		}
 	case !f.stray() || l.lintFiles || len(f.servers) > 0: // else the project is not needed
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
@@ -27,18 +28,22 @@ type linter struct {
 }
 
 // files looks at what is written.
-func (l *linter) files(names []string) {
+func (l *linter) files(names []string) error {
 	c := l.suite.Config
 	project := lint.Project{Scenarios: l.suite.Dirs.Scenarios, Names: names, Options: c.Options(nil), Golden: l.golden}
 	found, loaded := project.Lint()
 	l.scenarios = loaded
 	if !l.lintFiles {
-		return
+		return nil
 	}
 	l.found = append(l.found, found...)
-	if l.whole {
-		l.found = append(l.found, lint.Secrets(l.secrets(), l.today)...)
+	if !l.whole {
+		return nil
 	}
+	d := l.suite.Dirs
+	written, err := lint.Written(c.Hidden(), d.Scenarios, d.Cassettes, d.Golden, d.Reports)
+	l.found = slices.Concat(l.found, lint.Secrets(l.secrets(), l.today), written)
+	return err
 }
 
 func (l *linter) golden(name, model, id string) string {

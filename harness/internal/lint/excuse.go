@@ -36,7 +36,7 @@ type Suppression struct {
 }
 
 func (s *Suppression) fits(f *Finding) bool {
-	if strings.HasPrefix(f.Rule, "lint/") || f.Rule == unreadable.ID || !Like(s.Rule, f.Rule) {
+	if strings.HasPrefix(f.Rule, "lint/") || f.Rule == unreadable.ID || f.Rule == secretWritten.ID || !Like(s.Rule, f.Rule) {
 		return false
 	}
 	if s.Line > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-harness/retake/harness/internal/lint"
+	"github.com/retake-harness/retake/harness/redact"
 )
 
 const (
@@ -131,6 +132,25 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+func TestWritten(t *testing.T) {
+	dir := project(t, map[string]string{"cassettes/a.yaml": "a: 1\nb: the-secret-value\n", "cassettes/b.yaml": "a: 1\n", "golden/c": "dGhlLXNlY3JldC12YWx1ZQ=="})
+	secrets := redact.New(redact.Secret{Name: "KEY", Value: "the-secret-value"})
+	found, err := lint.Written(secrets, filepath.Join(dir, "cassettes"), filepath.Join(dir, "golden"), filepath.Join(dir, "reports"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		got = append(got, fmt.Sprintf("%s:%d %s", filepath.Base(f.Place.File), f.Place.Line, f.On))
+	}
+	if diff := cmp.Diff([]string{"a.yaml:2 KEY", "c:1 KEY"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if found, err := lint.Written(nil, dir); found != nil || err != nil {
+		t.Errorf("without a secret: %v %v", found, err)
+	}
+}
+
 var excuseRows = []struct {
 	why  string
 	s    lint.Suppression
@@ -204,8 +224,8 @@ func TestEachRuleHasRows(t *testing.T) {
 	for _, tc := range probeRows {
 		add(prefixed(tc.want))
 	}
-	// TestWidgetGolden and TestServerThatBreaksDown
-	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down"})
+	// TestWidgetGolden, TestServerThatBreaksDown and TestWritten
+	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down", ": secret/written"})
 	for _, tc := range fileRows {
 		add(tc.want)
 	}

@@ -35,8 +35,8 @@ func TestSARIF(t *testing.T) {
 				Driver struct {
 					Name, Version string
 					Rules         []struct {
-						ID            string               `json:"id"`
-						Short         struct{ Text string } `json:"shortDescription"`
+						ID            string                 `json:"id"`
+						Short         struct{ Text string }  `json:"shortDescription"`
 						Configuration struct{ Level string } `json:"defaultConfiguration"`
 					}
 				}

@@ -24,7 +24,7 @@ var (
 	}
 )
 
-func secretRules() []Rule { return []Rule{secretOwner, secretOverdue, secretDate} }
+func secretRules() []Rule { return []Rule{secretOwner, secretOverdue, secretDate, secretWritten} }
 
 // Secret is what the configuration says of a secret.
 type Secret struct {
