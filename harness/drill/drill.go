@@ -3,7 +3,7 @@
 // and counts in the world itself what came of it.
 //
 // What a tool promises is declared in a Spec, where trusted systems differ; the
-// drill finds out whether it is so. Each invariant (I1 to I22, and three of
+// drill finds out whether it is so. Each invariant (I1 to I22, and T1 to T4 of
 // tenants) is a row of the Report, some in more than one form. A row is
 //
 //   - held,
@@ -12,9 +12,40 @@
 //   - not applicable, with the reason.
 //
 // Every figure is counted by the target's probe, before and after. Each row has a
-// World of its own, so that none finds what another has left. Crashes are real
-// where the Target says that they are: its process is killed at a marked point, or
-// as soon as the probe shows the effect and before the answer is passed on.
+// World of its own, so that none finds what another has left.
+//
+// # Crashes are real
+//
+// The process is killed with all that it has started, and another is started on the
+// same state. Where the server declares points it is killed exactly there; else as
+// soon as the probe shows the effect, and its answer is passed on to nobody. After a
+// crash a retry may be served once, or be told that the outcome is in doubt: what
+// breaks the invariant is a second effect, an ok without an effect, and a call that
+// nobody answers.
+//
+// # Hooks
+//
+// A server makes more rows possible by three variables of its environment, which it
+// reads when it starts, and which a drill file declares under hooks:
+//
+//   - RETAKE_HOLD_AT=before_reserve, after_reserve, after_effect or after_record: the
+//     first write that comes to the point writes the line "retake: held at" with the
+//     point's name to standard error, and stands still until the process is killed.
+//   - RETAKE_CLOCK_OFFSET=25h: its clock is so much later, for the expiry of keys,
+//     reservations and drafts.
+//   - RETAKE_FAIL=payment: what it depends on under that name is broken.
+//
+// They are for tests: a server in production leaves them alone.
+//
+// # Rows
+//
+// I1 repeats, I2 at the same time (in one process, and in two), I3 a lost answer, I4
+// a lost call, I5 another payload, I6 the fingerprint, I7 no key, I8 two that are
+// meant, I9 a restart, I10 crashes, I11 a refusal does not burn the key, I12 errors,
+// I13 expiry, I14 another tool and another tenant, I15 the host's key, I16 the key's
+// format, I17 drafts, I18 a reservation that nobody finishes, I19 a late arrival, I20
+// a batch that was partly done, I21 reads and hints, I22 the replay equals the first
+// answer; T1 no token, T2 a wrong one, T3 and T4 what belongs to somebody else.
 package drill
 
 import (

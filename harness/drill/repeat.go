@@ -122,7 +122,9 @@ func burst(t *trial, on []Instance) {
 	}
 	after := t.count()
 	t.step(Step{Do: "count", Before: &before, After: &after})
-	t.atMost(1, doOnce)
+	if t.made() > 1 {
+		t.effects(1, doOnce)
+	}
 	t.judgeBurst(o, answers)
 }
 

@@ -99,7 +99,7 @@ const (
 
 	InFlightAny      InFlight = ""         // the same result or a refusal
 	InFlightSame     InFlight = "same"     // waits for the first and answers the same
-	InFlightConflict InFlight = "conflict" // one is served, the others are refused
+	InFlightConflict InFlight = "conflict" // one is served, the others are refused, or served when it is over
 
 	ErrorsNotCached Errors = ""
 	ErrorsCached    Errors = "cached"

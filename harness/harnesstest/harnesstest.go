@@ -24,6 +24,14 @@
 //
 // Each breach comes with a command that repeats it alone.
 //
+// # What a tool does when it is called again
+//
+// Drill tries the tools themselves: repeats, races, lost answers, crashes, other
+// tenants. Drills are described in drill.yaml beside the scenarios, or in Go; see
+// package drill.
+//
+//	func TestDrill(t *testing.T) { harnesstest.Drill(t, harnesstest.DrillParams{Dir: "."}) }
+//
 // # A first scenario
 //
 // Write scenarios/NAME.yaml, and a test that says the model's turns:

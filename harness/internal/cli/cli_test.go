@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/retake-harness/retake/harness/internal/cli"
+	"github.com/retake-harness/retake/harness/internal/process/processtest"
 )
 
 // The scripts in testdata drive the command in this process, each in a copy of
@@ -22,6 +23,7 @@ import (
 //	interrupt N CODE ARG…  the same, and interrupt it at the N-th line that it prints
 //	                       (-1: before it begins)
 //	many N                 make N more scenarios like hello
+//	$SELF                  the test's own binary, which plays servers
 //	edit FILE OLD NEW      replace OLD, which has to be there; \r and \n are understood
 //
 // RETAKE_UPDATE_SCRIPTS=1 writes what they compare with anew.
@@ -30,14 +32,11 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	self := processtest.Self(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
 		UpdateScripts: os.Getenv("RETAKE_UPDATE_SCRIPTS") == "1",
 		Setup: func(env *testscript.Env) error {
-			self, err := os.Executable()
-			if err != nil {
-				return err
-			}
 			env.Setenv("SELF", self)
 			return os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(dir, "project")))
 		},

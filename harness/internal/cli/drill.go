@@ -146,7 +146,10 @@ type driller struct {
 
 func (d *driller) drill(one *drillfile.Drill) int {
 	p, err := one.Params(d.sys.Context)
-	if err != nil {
+	switch {
+	case d.sys.Context.Err() != nil:
+		return complain(d.sys, failure.Errorf(failure.Interrupted, "interrupted: %s was not drilled", one.Name), exitInterrupted)
+	case err != nil:
 		return complain(d.sys, err, exitOf(err))
 	}
 	p.Only, p.Progress = d.flags.only, d.progress.show

@@ -9,13 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/retake-harness/retake/harness/internal/drillfile/drilltest"
 	"github.com/retake-harness/retake/harness/internal/process/processtest"
 )
 
 // The test's own binary plays the MCP server that the scripts lint; SHOP=bare has
 // it answer with exceptions.
 func TestMain(m *testing.M) {
-	processtest.Main(m, map[string]func(){"shop": func() {
+	processtest.Main(m, map[string]func(){"orders": drilltest.Main, "shop": func() {
 		if os.Getenv("SHOP") == "fails" {
 			fmt.Fprintln(os.Stderr, "no database")
 			os.Exit(2)
