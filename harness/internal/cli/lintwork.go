@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/internal/config"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // linter gathers what is found in a project.
@@ -58,9 +60,30 @@ func (l *linter) secrets() []lint.Secret {
 	c := l.suite.Config
 	for i := range c.Secrets {
 		s := &c.Secrets[i]
-		out = append(out, lint.Secret{Name: s.Name, Owner: s.Owner, RotateBy: s.RotateBy, Place: lint.At(c.Place("secrets." + s.Name))})
+		out = append(out, lint.Secret{Name: s.Name, Owner: s.Owner, RotateBy: s.RotateBy, Place: lint.At(c.Place(l.secretPart(s)))})
 	}
 	return out
+}
+
+// secretPart is where the configuration declares a secret; of one that it does not
+// declare, where it takes it.
+func (l *linter) secretPart(s *config.Secret) string {
+	c := l.suite.Config
+	if s.Owner != "" {
+		return "secrets." + s.Name
+	}
+	for i := range c.Models {
+		if c.Models[i].Key == s.Name {
+			return "models." + c.Models[i].Name + ".key"
+		}
+	}
+	for i := range c.Servers {
+		server := &c.Servers[i]
+		if slices.ContainsFunc(slices.Concat(server.Env, server.Headers), func(set tool.Setting) bool { return set.Env == s.Name }) {
+			return "servers." + server.Name
+		}
+	}
+	return "secrets." + s.Name
 }
 
 // excused are the findings, with those marked that the project accepts.

@@ -10,7 +10,7 @@ import (
 func safetyRules() []toolRule {
 	return []toolRule{
 		{Rule{
-			"tool/write-key", Error, "a write without an idempotency key and without an approval",
+			"tool/write-key", Error, "a write without an idempotency key and without an approval, that does not say idempotentHint: true either",
 			"answers get lost and turns are regenerated: the second call is a second order",
 			"take an idempotency_key and answer a repeated one with the first result; or say approval: true where a person decides", "E5",
 		}, true, true, writeKey},
@@ -59,7 +59,7 @@ func harmless(t *Tool) bool {
 }
 
 func writeKey(c *toolCheck) {
-	if c.readOnly() || c.tool.Partial || c.tool.Approval || hasKey(c.tool) || harmless(c.tool) {
+	if c.readOnly() || c.tool.Partial || c.tool.Approval || hasKey(c.tool) || c.tool.Hints != nil && yes(c.tool.Hints.Idempotent) {
 		return
 	}
 	if !c.set.Server && c.tool.Effect == "" {
