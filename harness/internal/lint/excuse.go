@@ -64,7 +64,7 @@ func Excuse(found []Finding, suppressions []Suppression) []Finding {
 	used := make([]bool, len(suppressions))
 	for i := range found {
 		for k := range suppressions {
-			if s := &suppressions[k]; s.Reason != "" && s.fits(&found[i]) {
+			if s := &suppressions[k]; s.fits(&found[i]) {
 				used[k] = true
 				found[i].Excuse, found[i].InSource = s.Reason, s.Line > 0
 			}
