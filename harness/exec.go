@@ -59,7 +59,7 @@ type Params struct {
 	Update      bool        // accept: write the golden instead of comparing
 
 	// Clock is ModeVirtual when empty. ModeBubble and ModeReal count package
-	// time; inside a testing/synctest bubble it must be ModeBubble.
+	// time, the latter besides it what was recorded; inside a testing/synctest bubble it must be ModeBubble.
 	Clock clock.Mode
 	// RunID is part of the ids of the run; "" leaves them without.
 	RunID   string
@@ -139,9 +139,12 @@ func (r *Result) broken(err error) {
 
 // run lets the agent work within the run's time and writes down how it ended.
 func (w *world) run(ctx context.Context) {
-	if w.result.Clock == clock.ModeVirtual {
+	switch w.result.Clock {
+	case clock.ModeVirtual:
 		ctx = clock.Virtual(ctx)
-	} else {
+	case clock.ModeReal:
+		ctx = clock.Real(ctx)
+	default:
 		ctx = clock.Wall(ctx)
 	}
 	outer := ctx

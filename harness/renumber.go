@@ -10,11 +10,11 @@ import (
 // renumber puts the numbers of tool calls into the order in which the model made
 // the calls. On package time an agent may start them from goroutines, and the
 // order of arrival is then chance; on a virtual clock it is not. The runs of a task
-// stay apart: they begin at these times.
+// stay apart: each begins when the calls of those before have their numbers.
 func renumber(j *journal.Journal, begins []begin) {
 	run := func(c *journal.ToolCall) int {
 		n := 0
-		for n < len(begins) && c.At >= begins[n].at {
+		for n < len(begins) && c.Ordinal > begins[n].calls {
 			n++
 		}
 		return n

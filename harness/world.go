@@ -159,7 +159,7 @@ func (w *world) openModel() error {
 		Match:   cassette.Mode(p.Scenario.Replay.Match),
 		Ignore:  p.Scenario.Replay.Ignore,
 		Headers: p.Scenario.Replay.Headers,
-		Wait:    clock.Sleep,
+		Wait:    clock.Pass,
 		Record:  p.Scenario.Name,
 
 		BareMisses: p.Unread,
@@ -228,7 +228,7 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	w.tools, err = w.params.Recordings.toolPlayer(file, cassette.ToolOptions{
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
 		Again:    w.again(),
-		Wait:     clock.Sleep,
+		Wait:     clock.Pass,
 		Record:   w.params.Scenario.Name,
 
 		BareMisses: w.params.Unread,

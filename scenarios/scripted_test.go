@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"maps"
-	"path"
 	"testing"
 	"time"
 
@@ -19,11 +18,8 @@ func TestScriptedCassettes(t *testing.T) {
 	all := travel()
 	maps.Copy(all, faulted())
 	maps.Copy(all, checkout())
-	for name, rec := range all {
-		t.Run(path.Base(name), func(t *testing.T) {
-			harnesstest.Scripted(t, harnesstest.Params{Dir: ".."}, name, rec)
-		})
-	}
+	maps.Copy(all, giftgenius())
+	harnesstest.ScriptedAll(t, harnesstest.Params{Dir: ".."}, all)
 }
 
 // What the model says under a fault that it sees can be recorded, too.

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/sebdah/goldie/v2"
+	_ "modernc.org/sqlite" // effects are counted in a shop's database
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/harnesstest"

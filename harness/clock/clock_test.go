@@ -280,3 +280,36 @@ func durations(s ...int) []time.Duration {
 	}
 	return out
 }
+
+// What was recorded is not waited for on a real clock, and counts there too.
+func TestPass(t *testing.T) {
+	const long = 40 * time.Hour
+	for _, tc := range []struct {
+		why  string
+		ctx  context.Context
+		real bool
+	}{
+		{"virtual", clock.Virtual(t.Context()), false},
+		{"real", clock.Real(t.Context()), true},
+	} {
+		before := clock.Now(tc.ctx)
+		if err := clock.Pass(tc.ctx, long); err != nil {
+			t.Errorf("%s: %v", tc.why, err)
+		}
+		if passed := clock.Now(tc.ctx) - before; passed < long || passed > long+time.Minute {
+			t.Errorf("%s: %v passed", tc.why, passed)
+		}
+	}
+	ended, cancel := context.WithCancel(clock.Real(t.Context()))
+	cancel()
+	if err := clock.Pass(ended, long); !errors.Is(err, context.Canceled) {
+		t.Errorf("when it is over: %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx := clock.Wall(t.Context())
+		start := time.Now()
+		if err := clock.Pass(ctx, time.Hour); err != nil || time.Since(start) != time.Hour {
+			t.Errorf("in a bubble the timers of others go on: %v, %v", time.Since(start), err)
+		}
+	})
+}

@@ -5,7 +5,9 @@
 //     line, and a deadline that the line passes ends its context. Figures are
 //     the same in every run.
 //   - Wall: package time as it is. Inside a testing/synctest bubble that is
-//     virtual too, for the timers of an SDK as well; elsewhere it is real.
+//     virtual too, for the timers of an SDK as well.
+//   - Real: package time, and besides it what was recorded, which is counted and
+//     not waited for.
 //
 // Times are durations since the run began. A virtual context reports no
 // Deadline to the standard library, which would arm a real timer for it.
@@ -14,6 +16,7 @@ package clock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,6 +54,26 @@ func Wall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lineKey{}, clockValue{start: time.Now()})
 }
 
+// Real returns a context whose clock is package time, counted from now, and what
+// Pass adds to it. Like Virtual it panics when the context has a clock.
+func Real(ctx context.Context) context.Context {
+	if _, ok := from(ctx); ok {
+		panic("clock.Real: the context has a clock already; a run has one clock, set where it begins")
+	}
+	return context.WithValue(ctx, lineKey{}, clockValue{start: time.Now(), passed: &atomic.Int64{}})
+}
+
+// Pass lets a time go by that was recorded. On a real clock it is counted and not
+// waited for; on any other it is Sleep.
+func Pass(ctx context.Context, d time.Duration) error {
+	c, _ := from(ctx)
+	if c.passed == nil {
+		return Sleep(ctx, d)
+	}
+	c.passed.Add(int64(d))
+	return ctx.Err()
+}
+
 // IsVirtual tells whether the context has a timeline of its own.
 func IsVirtual(ctx context.Context) bool {
 	c, _ := from(ctx)
@@ -64,6 +87,8 @@ func Now(ctx context.Context) time.Duration {
 		return 0
 	case c.line != nil:
 		return c.line.at()
+	case c.passed != nil:
+		return time.Since(c.start) + time.Duration(c.passed.Load())
 	default:
 		return time.Since(c.start)
 	}
@@ -125,8 +150,9 @@ func Stopwatch() func() time.Duration {
 }
 
 type clockValue struct {
-	line  *line
-	start time.Time
+	line   *line
+	start  time.Time
+	passed *atomic.Int64 // on a real clock: what has passed without being waited for
 }
 
 func from(ctx context.Context) (clockValue, bool) {

@@ -180,7 +180,7 @@ func (i *Injector) crowdedOut(a *armed, s *strike) {
 func (i *Injector) prepare(s *strike, a *armed) error {
 	if h := i.carriedBy(a, s.at.Call); h != nil {
 		s.held, s.repeats = h, true
-		return clock.Sleep(s.ctx, h.took)
+		return clock.Pass(s.ctx, h.took)
 	}
 	if s.misfit = i.tooLong(a, 0); s.misfit != "" || a.fault.fits == nil && a.fault.Inside != OnlyInside {
 		return nil

@@ -107,7 +107,7 @@ func (s *strike) answer() (*held, error) {
 	}
 	if h := s.injector.robbed(s.call); h != nil {
 		s.held = h
-		return h, clock.Sleep(s.ctx, h.took)
+		return h, clock.Pass(s.ctx, h.took)
 	}
 	start := clock.Now(s.ctx)
 	resp, err := s.next.RoundTrip(s.req)

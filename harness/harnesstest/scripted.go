@@ -2,6 +2,7 @@ package harnesstest
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,12 +36,47 @@ type Recording struct {
 // looked at; the scenario must name one model.
 func Scripted(tb testing.TB, p Params, name string, rec Recording) {
 	tb.Helper()
-	p.Scenarios, p.NoGolden = []string{name}, true
+	p.scripted(tb, name)[0].record(tb, name, rec)
+}
+
+// ScriptedAll is Scripted for several scenarios, by their names; on a *testing.T
+// each is a subtest. What their servers are built into is built once.
+func ScriptedAll(tb testing.TB, p Params, recs map[string]Recording) {
+	tb.Helper()
+	names := slices.Sorted(maps.Keys(recs))
+	for i, s := range p.scripted(tb, names...) {
+		name := names[i]
+		if t, ok := tb.(*testing.T); ok {
+			t.Run(name, func(t *testing.T) { s.record(t, name, recs[name]) })
+			continue
+		}
+		s.record(tb, name, recs[name])
+	}
+}
+
+// runs are all cases of one scenario.
+type runs []Case
+
+// scripted are the cases of each of the scenarios.
+func (p Params) scripted(tb testing.TB, names ...string) []runs {
+	tb.Helper()
+	p.Scenarios, p.NoGolden = names, true
 	p.cleanUp(tb)
 	cases, err := Cases(p)
 	if err != nil {
 		tb.Fatalf("retake: %v", err)
 	}
+	out := make([]runs, len(names))
+	for i := range cases {
+		n := slices.Index(names, cases[i].Name)
+		out[n] = append(out[n], cases[i])
+	}
+	return out
+}
+
+// record makes the recording of one of the cases, and holds it against its files.
+func (cases runs) record(tb testing.TB, name string, rec Recording) {
+	tb.Helper()
 	i := slices.IndexFunc(cases, func(c Case) bool { return c.err != nil || c.Variant == rec.Variant })
 	if i < 0 {
 		tb.Fatalf("retake: %s has no run under faults with the id %q", name, rec.Variant)

@@ -63,7 +63,7 @@ func TestEditorAndLoaderAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := scenario.Parse(file, text, scenario.Options{Models: []string{"m"}}); err != nil {
+			if _, err := scenario.Parse(file, text, scenario.Options{Models: []string{"m"}, Servers: []scenario.Server{{Name: "giftgenius", Command: []string{"giftgenius"}}}}); err != nil {
 				t.Error(err)
 			}
 			checkEditorAccepts(t, editor, string(text))

@@ -99,7 +99,7 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if turn.Broken != nil {
-		if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
+		if err := clock.Pass(req.Context(), turn.Latency); err != nil {
 			return nil, err
 		}
 		return nil, turn.Broken
@@ -115,7 +115,7 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	m.mu.Lock()
 	m.kept = append(m.kept, i) // before the wait: an answer that came too late is replayed as one
 	m.mu.Unlock()
-	if err := clock.Sleep(req.Context(), turn.Latency); err != nil {
+	if err := clock.Pass(req.Context(), turn.Latency); err != nil {
 		return nil, err
 	}
 	return httpResponse(req, &i.Response), nil

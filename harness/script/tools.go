@@ -36,7 +36,7 @@ func (t *Tools) Execute(ctx context.Context, c tool.Call) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	// Outside the lock: calls that run at once wait at once.
-	if err := clock.Sleep(ctx, a.Latency); err != nil {
+	if err := clock.Pass(ctx, a.Latency); err != nil {
 		return tool.Result{}, err
 	}
 	return tool.Result{Content: a.Content, Err: a.Err}, nil

@@ -35,9 +35,9 @@ func (p *runPrinter) result(r *harness.Result) {
 	}
 	p.clear()
 	f := report.FiguresOf(r)
-	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s virtual %7.2f ms\n",
+	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s %-7s %7.2f ms\n",
 		p.word(r.Verdict), transcript.Safe(report.Title(r.Name, r.Variant)), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
-		report.Dollars(f.Cost), report.Duration(f.Latency), float64(r.Real.Microseconds())/1000)
+		report.Dollars(f.Cost), report.Duration(f.Latency), r.Clock, float64(r.Real.Microseconds())/1000)
 	if r.Accepted {
 		_, _ = fmt.Fprintln(p.sys.Stdout, "      golden accepted")
 	}
