@@ -219,7 +219,7 @@ func (l *listener) host(task, call string, args jsontext.Value) {
 			Key: &tool.Key{Field: l.op.field, From: tool.KeyFromHost},
 		},
 		Exec: tool.ExecutorFunc(l.deliver), Instant: true,
-	}}, tool.Options{TaskID: task})
+	}}, tool.Options{TaskID: task + l.Salt})
 	a, err := box.Call(l.ctx, l.op.tool, call, string(args))
 	l.broken(err)
 	if !l.over() && a.IsError {

@@ -47,7 +47,7 @@ exit codes: 0 nothing breached, 1 a breach, 2 bad usage or file, 3 the tool's wo
 could not be built, 4 nothing applies, 130 interrupted, after what was found is told`,
 		Example: `  retake drill shop/order
   retake drill shop --only I2,I10 --repeat 20
-  retake drill --server "shop-server --db shop.db" --tool create_order --args '{"sku":"A-17"}' \
+  retake drill --server 'shop-server --db ${scratch}/shop.db' --tool create_order --args '{"sku":"A-17"}' \
     --key idempotency_key --probe-tool list_orders --probe-pointer /orders`,
 		RunE: func(_ *cobra.Command, args []string) error { return runDrill(sys, p, f, args) },
 	}

@@ -2,10 +2,14 @@ package drillfile_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,4 +222,75 @@ func TestParams(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s", tc.why, err, tc.want)
 		}
 	}
+}
+
+// An endpoint cannot be killed, and remembers; what can be tried of it is.
+func TestEndpoint(t *testing.T) {
+	var mu sync.Mutex
+	orders, stored := 0, map[string]string{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, `{"orders":%d}`, orders)
+	})
+	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Header.Get("Authorization") != "Bearer t" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		key := r.Header.Get("Idempotency-Key")
+		switch known := stored[key]; {
+		case key == "" || len(key) > 64:
+			w.WriteHeader(http.StatusBadRequest)
+		case known == "":
+			orders++
+			stored[key] = string(body)
+			fallthrough
+		default: // whatever was asked under the key
+			fmt.Fprint(w, `{"ok":true}`)
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	text := `drills:
+  order:
+    tool: order
+    run: {http: {url: "` + server.URL + `/orders", headers: {Authorization: Bearer t}}}
+    args: {sku: A-17}
+    key: {field: key}
+    effects: {http: {url: "` + server.URL + `/count"}, pointer: /orders}
+`
+	for range 2 { // keys of the first are known in the second
+		r := run(t, text)
+		if diff := cmp.Diff([]string{"I5", "I6"}, breached(r)); diff != "" {
+			t.Errorf("other arguments get the stored result (-want +got):\n%s\n%s", diff, r.AppendText(nil))
+		}
+		for _, row := range []string{"I1", "I2", "T1", "T2"} {
+			if got := r.States()[row]; got != drill.Held {
+				t.Errorf("%s is %q", row, got)
+			}
+		}
+		if got := r.States()["I3 crash"]; got != drill.NotApplicable {
+			t.Errorf("I3 crash is %q at an endpoint that nobody can kill", got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("servers:\n  shop: {command: [s]}\n" + ordering)
+	f.Add(tenants + ordering)
+	f.Add("drills: {a: {tool: b, run: {http: {url: 'http://h/'}}, args: {}, effects: {tool: c}}}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		drills, err := drillfile.Parse("drill.yaml", "", []byte(text), drillfile.Options{})
+		if err != nil && failure.Of(err) != failure.ScenarioInvalid {
+			t.Errorf("class %s: %v", failure.Of(err), err)
+		}
+		if err == nil && len(drills) == 0 {
+			t.Error("a file without a drill is accepted")
+		}
+	})
 }

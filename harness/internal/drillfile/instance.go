@@ -127,7 +127,7 @@ func (i *instance) executor(name string) (tool.Executor, error) {
 func (i *instance) at(place scenario.Run) (tool.Executor, error) {
 	switch {
 	case place.HTTP != nil:
-		return i.endpoint(place.HTTP)
+		return i.endpoint(place.HTTP, i.state.target.key)
 	case place.Command != nil:
 		values := map[string]string{scenario.Scratch: i.state.scratch}
 		return commandtool.New(commandtool.Command{
@@ -149,8 +149,8 @@ func (i *instance) own() scenario.Principal {
 	return *i.as
 }
 
-func (i *instance) endpoint(h *scenario.HTTP) (tool.Executor, error) {
-	x, err := httptool.New(httptool.Endpoint{Method: h.Method, URL: h.URL, Headers: slices.Concat(h.Headers, i.own().Headers)}, i.state.target.options.Getenv)
+func (i *instance) endpoint(h *scenario.HTTP, key *tool.Key) (tool.Executor, error) {
+	x, err := httptool.New(httptool.Endpoint{Method: h.Method, URL: h.URL, Key: key, Headers: slices.Concat(h.Headers, i.own().Headers)}, i.state.target.options.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (i *instance) counter() (effect.Probe, error) {
 		}
 		return effect.SQL{DB: i.state.db, Query: p.SQL.Query}, nil
 	case p.HTTP != nil:
-		x, err := i.endpoint(p.HTTP)
+		x, err := i.endpoint(p.HTTP, nil)
 		return effect.Answer{Exec: x, Call: tool.Call{Tool: p.HTTP.URL, Args: []byte("{}")}, Pointer: p.Pointer}, err
 	}
 	exec := tool.Executor(i)

@@ -38,6 +38,7 @@ import (
 	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // Options are what drills take from around them.
@@ -154,6 +155,9 @@ func (w *file) build(f *yamlwalk.File, folder string, e *yamlwalk.Entry[written]
 	out.target = Target{
 		options: o.World, place: d.run.V, places: map[string]scenario.Run{}, principals: scenario.PrincipalsOf(w.principals),
 		probe: d.effects.Probe(d.tool), together: d.together, keeps: d.keepsState, file: f.Name, servers: map[string]scenario.Server{},
+	}
+	if d.key.Field != "" {
+		out.target.key = &tool.Key{Field: d.key.Field, From: d.key.From}
 	}
 	w.places(f, d, &out.target, o)
 	return out

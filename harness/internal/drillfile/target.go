@@ -26,6 +26,7 @@ type Target struct {
 	probe      scenario.Probe
 	together   bool
 	keeps      bool
+	key        *tool.Key // of the drilled tool, which goes along in a header too; nil: none
 }
 
 // Can says what can be done to the tools.
