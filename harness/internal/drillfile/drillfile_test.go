@@ -232,7 +232,7 @@ func TestEndpoint(t *testing.T) {
 	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(w, `{"orders":%d}`, orders)
+		_, _ = fmt.Fprintf(w, `{"orders":%d}`, orders)
 	})
 	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
@@ -251,7 +251,7 @@ func TestEndpoint(t *testing.T) {
 			stored[key] = string(body)
 			fallthrough
 		default: // whatever was asked under the key
-			fmt.Fprint(w, `{"ok":true}`)
+			_, _ = fmt.Fprint(w, `{"ok":true}`)
 		}
 	})
 	server := httptest.NewServer(mux)
