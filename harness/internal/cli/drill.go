@@ -220,9 +220,16 @@ func (d *driller) shown(r *drill.Report) ([]byte, error) {
 
 // tellDifferences says what chance there is in the rows.
 func (d *driller) tellDifferences(seen map[string]map[drill.State]int) {
-	times := int(d.flags.repeat)
-	if times == 1 || d.flags.json {
+	if d.flags.repeat == 1 || d.flags.json {
 		return
+	}
+	times := 0 // an interrupt may have come before the last
+	for _, states := range seen {
+		n := 0
+		for _, k := range states {
+			n += k
+		}
+		times = max(times, n)
 	}
 	differed := 0
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
