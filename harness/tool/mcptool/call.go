@@ -39,6 +39,7 @@ func (s *Session) call(ctx context.Context, name string, c *tool.Call) tool.Resu
 	}
 	limited, cancel := clock.WithTimeout(ctx, s.server.Timeout)
 	defer cancel()
+	s.meet(limited)
 	n := &note{}
 	res, err := s.session.CallTool(context.WithValue(limited, noteKey{}, n), &mcp.CallToolParams{
 		Meta: mcp.Meta{MetaTask: c.TaskID, MetaAttempt: c.AttemptID},

@@ -10,6 +10,28 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 )
 
+// headersSince is the version of the protocol from which on a schema may ask for
+// an argument to be said in a header, too.
+const headersSince = "2026-07-28"
+
+// meet lists the tools of a server over HTTP that were not listed yet: without
+// their schemas a call lacks the headers that they ask for, and is refused. What
+// goes wrong with the list, the call will find, too.
+func (s *Session) meet(ctx context.Context) {
+	if s.server.URL == "" || s.met.Load() {
+		return
+	}
+	if r := s.session.InitializeResult(); r == nil || r.ProtocolVersion < headersSince {
+		return
+	}
+	s.meeting.Lock()
+	defer s.meeting.Unlock()
+	if !s.met.Load() {
+		_, _ = s.Listed(ctx)
+		s.met.Store(true)
+	}
+}
+
 // note is what is found out about the requests of one call.
 type note struct {
 	status int  // of the last answer that was no success

@@ -38,6 +38,7 @@ func (s *Session) Listed(ctx context.Context) ([]Listed, error) {
 		}
 		out = append(out, Listed{d, metaOf(t.Meta)})
 	}
+	s.met.Store(true)
 	return out, nil
 }
 
@@ -126,6 +127,7 @@ func (s *Session) Ask(ctx context.Context, name string, args jsontext.Value) Ans
 	}
 	limited, cancel := clock.WithTimeout(ctx, s.server.Timeout)
 	defer cancel()
+	s.meet(limited)
 	n := &note{}
 	res, err := s.session.CallTool(context.WithValue(limited, noteKey{}, n), &mcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {

@@ -77,6 +77,8 @@ type Session struct {
 	hidden  *redact.Values
 	heard   heard
 	listing atomic.Bool
+	meeting sync.Mutex
+	met     atomic.Bool // its tools have been listed, or cannot be
 
 	mu     sync.Mutex
 	broken error // what made the connection useless
@@ -146,8 +148,9 @@ func (s *Session) overHTTP(ctx context.Context, getenv func(string) string) (mcp
 		Endpoint: s.server.URL, MaxEventSize: s.server.MaxMessage,
 		// Nothing that a server says by itself is waited for.
 		DisableStandaloneSSE: true,
-		// A request that was sent again by itself would be a second effect.
-		MaxRetries: -1,
+		// A stream that the server has ended, and can be asked for the rest of, is asked
+		// for it: by a GET, which calls nothing. A call is never sent again.
+		MaxRetries: 1,
 		HTTPClient: &http.Client{
 			Transport:     &roundTripper{base: base, life: ctx, headers: headers, session: s},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
