@@ -94,7 +94,7 @@ func build(p Params, r *Result) (*world, error) {
 func (w *world) boxOptions() tool.Options {
 	p := w.params
 	return tool.Options{
-		Journal: w.journal, TaskID: w.result.TaskID, Decide: w.decide(), Post: p.Post,
+		Journal: w.journal, TaskID: w.result.TaskID, Decide: w.decide(), Secrets: p.Secrets, Post: p.Post,
 		AttemptID: func(n int) string { return attemptID(w.result.TaskID, n) },
 		Guard: func(c tool.Call) (string, bool) {
 			for _, g := range p.Scenario.Guard {

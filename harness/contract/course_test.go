@@ -45,6 +45,15 @@ func TestW8NothingLeaks(t *testing.T) {
 		{why: "in an instruction, which is the agent's doing", terms: contract.Terms{Secrets: []string{"hunter2-hunter2"}}, seen: systemText("log in with hunter2-hunter2"), want: []string{"W8: request 1, system/0: a text shows the model a secret from the configuration"}, part: failure.PartAgent},
 		{why: "what was told by its tool is the tool's doing", seen: told(`{"ok":false,"error":{"message":"open /etc/passwd"}}`), want: []string{place + `an absolute path: " /etc/passwd"`}, part: failure.PartTool},
 		{why: "what its tool did not say is the agent's", seen: told(`{"ok":false,"error":{"message":"no"}}`), want: []string{place + `an absolute path: " /etc/passwd"`}, part: failure.PartAgent},
+		{
+			why: "what was kept from the model is told as the tool's doing", part: failure.PartTool,
+			seen: func() contract.Evidence {
+				e := shown(failed("a", "the tool failed"))
+				e.Attempts = append(e.Attempts, &journal.ToolAttempt{Tool: "f", Withheld: []string{"a stack trace"}})
+				return e
+			}(),
+			want: []string{"W8: the error of f would have shown the model a stack trace; it was kept from it"},
+		},
 		{why: "a secret too short to tell from a word", terms: contract.Terms{Secrets: []string{"on"}}, seen: shown(result("a", "based on"))},
 		{
 			why: "shown first as a result, then as an error", part: failure.PartTool,

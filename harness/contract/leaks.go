@@ -2,20 +2,26 @@ package contract
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
 // leaks is W8. The configuration's secrets are looked for in every text that the
 // model is shown, whatever looks like a secret in every result; internals (stack
 // traces, addresses of inner hosts, absolute paths) in results that are errors,
-// since a tool whose business is files or logs may well return them.
+// since a tool whose business is files or logs may well return them. What a tool
+// would have shown and was kept from the model counts, too.
 func (r *run) leaks() {
+	for _, a := range r.Attempts {
+		for _, what := range a.Withheld {
+			r.breach(Breach{What: fmt.Sprintf("the error of %s would have shown the model %s; it was kept from it", a.Tool, what), Part: failure.PartTool})
+		}
+	}
 	type shown struct {
 		text    string
 		isError bool
@@ -52,34 +58,6 @@ func resultText(b *wire.Block) string {
 	return strings.Join(parts, "\n")
 }
 
-// Leaks names what an error's text shows that nobody outside should see: one of
-// the secrets, what looks like one, internals.
-func Leaks(text string, secrets []string) []string {
-	var out []string
-	if holds(text, secrets) {
-		out = append(out, aSecret)
-	}
-	eachLeak(text, true, func(what string) { out = append(out, what) })
-	return out
-}
-
-// eachLeak gives what a text shows by its looks.
-func eachLeak(text string, isError bool, found func(what string)) {
-	for _, p := range secretPatterns {
-		if strings.Contains(text, p.hint) && p.re.MatchString(text) {
-			found(p.what)
-		}
-	}
-	if !isError {
-		return
-	}
-	for _, p := range internalPatterns {
-		if m := p.re.FindString(text); m != "" {
-			found(fmt.Sprintf("%s: %.80q", p.what, m))
-		}
-	}
-}
-
 func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool) {
 	found := func(what string) {
 		r.breach(Breach{Request: q.Ordinal, Block: place, What: "a tool result shows the model " + what, Part: r.wroteResult(text)})
@@ -87,16 +65,15 @@ func (r *run) leaksIn(q *journal.ModelAttempt, place, text string, isError bool)
 	if r.hasSecret(text) {
 		found(aSecret)
 	}
-	eachLeak(text, isError, found)
+	for _, what := range redact.Looks(text, isError) {
+		found(what)
+	}
 }
 
 const aSecret = "a secret from the configuration"
 
-func (r *run) hasSecret(text string) bool { return holds(text, r.Terms.Secrets) }
-
-func holds(text string, secrets []string) bool {
-	const shortest = 6 // anything shorter may be a word
-	return slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortest && strings.Contains(text, s) })
+func (r *run) hasSecret(text string) bool {
+	return slices.ContainsFunc(r.Terms.Secrets, func(s string) bool { return len(s) >= redact.Least && strings.Contains(text, s) })
 }
 
 // wroteResult is the agent where it has shown the model something else than its
@@ -134,29 +111,4 @@ func (r *run) promptLeaks() {
 			}
 		}
 	}
-}
-
-type pattern struct {
-	hint string // must be in the text, to spare the regular expression
-	re   *regexp.Regexp
-	what string
-}
-
-var secretPatterns = []pattern{
-	{"sk-", regexp.MustCompile(`\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}`), "what looks like an API key"},
-	{"AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), "what looks like an API key"},
-	{"AKIA", regexp.MustCompile(`\bAKIA[A-Z0-9]{16}\b`), "what looks like an access key"},
-	{"gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{30,}`), "what looks like an access token"},
-	{"xox", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`), "what looks like an access token"},
-	{"PRIVATE KEY", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`), "a private key"},
-	{"eyJ", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`), "what looks like a token (JWT)"},
-}
-
-var internalPatterns = []pattern{
-	{"", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|\bat [\w$.<>]+\([\w.]+:\d+\)|panic: `), "a stack trace"},
-	{"", regexp.MustCompile(`https?://(?:localhost|127\.\d|10\.\d|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w.-]+\.(?:internal|local|svc|lan|intranet)\b)[^\s"']*`), "an inner address"},
-	{"", regexp.MustCompile(`(?:^|[\s"'(=:])(?:/(?:home|root|usr|var|etc|opt|srv|tmp|app|Users|private)/[\w./-]+|[A-Z]:\\[\w\\.-]+)`), "an absolute path"},
-	// In capitals the words are enough; in small letters they are also English.
-	{"", regexp.MustCompile(`\b(?:SELECT\s.+\sFROM|INSERT\sINTO|UPDATE\s\w+\sSET|DELETE\sFROM)\s`), "a database query"},
-	{"", regexp.MustCompile(`(?i)\b(?:select\s(?:\*|.+\sfrom\s.+\swhere\s)|insert\sinto\s\w+\s?\(|update\s\w+\sset\s\w+\s?=|delete\sfrom\s\w+\swhere\s)`), "a database query"},
 }

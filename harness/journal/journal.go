@@ -82,6 +82,9 @@ type ToolAttempt struct {
 	Code    string // the error's code, "" for none
 	Detail  string // for the log; never for the model
 	Reached bool   // the executor was called
+	// Withheld is what the tool would have shown the model that nobody outside should
+	// see: a stack trace, a secret.
+	Withheld []string
 	// Retryable says that the error may be tried again; false without an error.
 	Retryable bool
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/schema"
 )
 
@@ -41,6 +42,9 @@ type Options struct {
 	// Decide asks like Approve, and goes before it, where a person may also change
 	// the arguments or give a reason.
 	Decide func(ctx context.Context, c Call) (Decision, error)
+	// Secrets are kept from the model in what tools say that really run; nil: none are
+	// known.
+	Secrets *redact.Values
 	// Post reshapes what a tool answered (redaction, shortening), in order.
 	Post []func(c Call, r Result) Result
 }

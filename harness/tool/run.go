@@ -181,13 +181,14 @@ func (p *Pending) attempt(ctx context.Context) (Result, journal.Outcome, error) 
 	n := p.number()
 	start := clock.Now(ctx)
 	res, err := p.execute(ctx)
+	withheld := p.withhold(&res)
 	outcome := p.outcomeOf(res, err)
 	if outcome == journal.Unknown && err == nil && p.spec.Decl.Writes() {
 		res.Err = inDoubt(res.Err, p.spec.Decl.Key != nil)
 	}
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: start, Latency: clock.Now(ctx) - start,
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: outcome, Reached: true,
+		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: outcome, Reached: true, Withheld: withheld,
 	}
 	note(e, res.Err)
 	if err != nil {

@@ -139,6 +139,7 @@ const (
 	CodeUpstream    = "UPSTREAM_ERROR"
 	CodeBadOutput   = "BAD_TOOL_OUTPUT"
 	CodeCancelled   = "CANCELLED"
+	CodeToolError   = "TOOL_ERROR" // of an error that the tool gives no code
 )
 
 // Executor runs tool calls. An error returned beside the Result is the

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/retake-harness/retake/harness/contract"
 	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/tool/mcptool"
 )
 
@@ -184,7 +184,7 @@ func (b *Prober) anError(t *Tool, a mcptool.Answer, k kind) (e toolError, ok boo
 			return e, false // nobody knows which it is
 		}
 	}
-	if shown := contract.Leaks(a.Text+"\n"+string(a.Structured), b.Secrets); shown != nil {
+	if shown := b.leaks(a.Text + "\n" + string(a.Structured)); shown != nil {
 		b.find(&internals, t, "its error shows %s", strings.Join(shown, "; "))
 	}
 	if e, ok = errorOf(a); !ok {
@@ -196,6 +196,15 @@ func (b *Prober) anError(t *Tool, a mcptool.Answer, k kind) (e toolError, ok boo
 	}
 	b.codes[k][e.Code] = t.Name
 	return e, true
+}
+
+// leaks names what an error shows that nobody outside should see.
+func (b *Prober) leaks(text string) []string {
+	found := redact.Looks(text, true)
+	if slices.ContainsFunc(b.Secrets, func(s string) bool { return len(s) >= redact.Least && strings.Contains(text, s) }) {
+		found = append(found, "a secret from the configuration")
+	}
+	return found
 }
 
 // vague are codes that say only that something failed.

@@ -13,9 +13,6 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 )
 
-// CodeToolError is the code of an error that the server gives none.
-const CodeToolError = "TOOL_ERROR"
-
 // read makes a tool's result of a server's.
 func read(res *mcp.CallToolResult) tool.Result {
 	if res.NeedsInput() {
@@ -32,7 +29,7 @@ func read(res *mcp.CallToolResult) tool.Result {
 	case !res.IsError:
 		e.Detail = "isError is false, and the answer says ok: false; the two should agree"
 	case !reported:
-		e = &tool.Error{Code: CodeToolError, Message: content, Class: failure.ToolFailed}
+		e = &tool.Error{Code: tool.CodeToolError, Message: content, Class: failure.ToolFailed}
 		if saysOK(content) {
 			e.Detail = "isError is true, and the answer says ok: true; the two should agree"
 		}
