@@ -74,14 +74,15 @@ type ToolAttempt struct {
 	At      time.Duration
 	Latency time.Duration
 
-	Tool    string
-	CallID  string // the model's id; "" where there is none
-	Args    jsontext.Value
-	Outcome Outcome
-	Class   failure.Class
-	Code    string // the error's code, "" for none
-	Detail  string // for the log; never for the model
-	Reached bool   // the executor was called
+	Tool      string
+	CallID    string // the model's id; "" where there is none
+	Principal string // in whose name; "" for nobody in particular
+	Args      jsontext.Value
+	Outcome   Outcome
+	Class     failure.Class
+	Code      string // the error's code, "" for none
+	Detail    string // for the log; never for the model
+	Reached   bool   // the executor was called
 	// Withheld is what the tool would have shown the model that nobody outside should
 	// see: a stack trace, a secret.
 	Withheld []string

@@ -188,7 +188,7 @@ func (p *Pending) attempt(ctx context.Context) (Result, journal.Outcome, error) 
 	}
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: start, Latency: clock.Now(ctx) - start,
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: outcome, Reached: true, Withheld: withheld,
+		Tool: p.call.Tool, CallID: p.call.ID, Principal: p.call.Principal, Args: p.args, Outcome: outcome, Reached: true, Withheld: withheld,
 	}
 	note(e, res.Err)
 	if err != nil {
@@ -215,7 +215,7 @@ func (p *Pending) reject(ctx context.Context, refused *Error) {
 	n := p.number()
 	e := &journal.ToolAttempt{
 		Call: p.call.Ordinal, Attempt: p.call.Attempt, Ordinal: n, At: clock.Now(ctx),
-		Tool: p.call.Tool, CallID: p.call.ID, Args: p.args, Outcome: journal.Rejected,
+		Tool: p.call.Tool, CallID: p.call.ID, Principal: p.call.Principal, Args: p.args, Outcome: journal.Rejected,
 	}
 	note(e, refused)
 	p.box.opts.Journal.Write(e)

@@ -65,7 +65,7 @@ func TestOneOfEverything(t *testing.T) {
 			wire.Block{Kind: wire.KindReasoning, Text: "Two look-ups.", Raw: jsontext.Value(`{}`)},
 			text("I look it up.\nOne moment."), call("a", "find", `{"z": 1.50, "a": [1 , 2]}`), call("b", "find", `{}`)),
 			says(wire.RoleDeveloper, text("Today is Monday.")), says(wire.RoleUser, text("Where?"), image)),
-		&journal.ToolAttempt{Call: 1, Attempt: 1, CallID: "a", Tool: "find", Outcome: journal.OK},
+		&journal.ToolAttempt{Call: 1, Attempt: 1, CallID: "a", Tool: "find", Principal: "alice", Outcome: journal.OK},
 		&journal.ToolAttempt{Call: 2, Attempt: 1, CallID: "b", Tool: "find", Outcome: journal.Unknown, Class: failure.ToolTimeout},
 		&journal.ToolAttempt{Call: 2, Attempt: 2, CallID: "b", Tool: "find", Outcome: journal.Failed, Class: failure.ToolFailed},
 		c.ask(answer(wire.StopRefused, "refusal", wire.Block{Kind: wire.KindRefusal, Text: "I would rather not."}),

@@ -176,10 +176,13 @@ func (w *writer) response(r *wire.Response) {
 	}
 }
 
-// attempt prints only what the result does not tell: an attempt that was not
-// the call's only one, or did not end well.
+// attempt prints only what the result does not tell: in whose name the call is, an
+// attempt that was not the call's only one, or did not end well.
 func (w *writer) attempt(e *journal.ToolAttempt) {
 	w.seen = max(w.seen, e.Call)
+	if e.Attempt == 1 && e.Principal != "" {
+		w.line("as", w.labelOf(e)+" "+e.Principal)
+	}
 	if e.Attempt == 1 && (e.Outcome == journal.OK || e.Outcome == journal.Rejected) {
 		return
 	}
