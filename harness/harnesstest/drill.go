@@ -26,6 +26,7 @@ type DrillParams struct {
 	Spec   drill.Spec
 
 	Only    []string      // invariants, like I2; none: all
+	Repeat  int           // how often each drill is made; 0 is once
 	Timeout time.Duration // after which a call hangs; 0: as the file says, or 10 s
 }
 
@@ -51,11 +52,13 @@ func Drill(tb testing.TB, p DrillParams) []*drill.Report {
 				out = append(out, r)
 			}
 		}
-		if t, ok := tb.(*testing.T); ok {
-			t.Run(d.name, func(t *testing.T) { one(t) })
-			continue
+		for range max(p.Repeat, 1) {
+			if t, ok := tb.(*testing.T); ok {
+				t.Run(d.name, func(t *testing.T) { one(t) })
+				continue
+			}
+			one(tb)
 		}
-		one(tb)
 	}
 	return out
 }
