@@ -42,7 +42,7 @@ func (l *linter) start(ctx context.Context, s *server, env ...tool.Setting) (*ru
 	r := &running{scratch: scratch, shut: []func(){remove}}
 	o := world.Options{Getenv: l.getenv}
 	if l.suite != nil {
-		o.Dir = l.suite.Dirs.Root
+		o = l.suite.World()
 	}
 	if r.server, err = world.StartServer(ctx, s.Server, o, world.Start{Scratch: scratch, Env: env}); err != nil {
 		r.end()

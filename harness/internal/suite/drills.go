@@ -14,9 +14,7 @@ import (
 // Drills finds drills by name, by folder or by a pattern with *; no argument is
 // all of them. An argument that finds none is an error.
 func (s *Suite) Drills(args []string) ([]*drillfile.Drill, error) {
-	o := DrillOptions(s.Config, s.root, s.getenv)
-	o.World.Shared = s.shared
-	all, err := drillfile.LoadAll(s.Dirs.Scenarios, o)
+	all, err := drillfile.LoadAll(s.Dirs.Scenarios, drillfile.Options{Servers: s.Config.Servers, World: s.World()})
 	if err != nil {
 		return nil, err
 	}

@@ -212,10 +212,15 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 
 // openTools starts what the tools of one run run on.
 func (s *Suite) openTools(ctx context.Context, sc *scenario.Scenario) (*harness.Tools, error) {
-	return world.Open(ctx, sc, world.Options{
+	return world.Open(ctx, sc, s.World())
+}
+
+// World is what the tools of the project are given.
+func (s *Suite) World() world.Options {
+	return world.Options{
 		Dir: s.root, Getenv: s.getenv, Config: s.Config.File,
 		Secret: func(name string) bool { _, ok := s.Config.Secret(name); return ok }, Shared: s.shared,
-	})
+	}
 }
 
 // Prices is the oldest day of a price in the configuration, "" without any.

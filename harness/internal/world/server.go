@@ -37,6 +37,7 @@ type Server struct {
 	options Options
 	start   Start
 	built   string           // what ${build} stands for
+	own     *Shared          // where nobody else keeps what it is built into
 	proc    *process.Process // of a program that is reached by its address
 
 	mu       sync.Mutex
@@ -57,24 +58,27 @@ const (
 func StartServer(ctx context.Context, s scenario.Server, o Options, st Start) (*Server, error) {
 	server := &Server{life: ctx, spec: s, options: o, start: st, sessions: map[string]*mcptool.Session{}}
 	if o.Shared == nil && len(s.Build) > 0 {
-		return nil, failure.Errorf(failure.Internal, "MCP server %q: nobody keeps what it is built into", s.Name)
+		server.own = NewShared()
+		o.Shared = server.own
 	}
-	var err error
-	if server.built, err = o.Shared.build(ctx, &s, &o); err != nil {
-		return nil, failure.Errorf(failure.Of(err), "MCP server %q: %w", s.Name, err)
-	}
-	if len(s.Command) == 0 || s.URL == "" {
-		return server, nil
-	}
-	for range mostPorts {
-		if err = server.launch(ctx); !errors.Is(err, errEnded) || !strings.Contains(s.URL, "${"+scenario.Port+"}") {
-			break // somebody else may have been quicker to take the port
-		}
-	}
-	if err != nil {
+	if err := server.prepare(ctx, &o); err != nil {
+		server.Close()
 		return nil, failure.Errorf(failure.Of(err), "MCP server %q: %w", s.Name, err)
 	}
 	return server, nil
+}
+
+// prepare builds the program, and starts it where it is reached by its address.
+func (s *Server) prepare(ctx context.Context, o *Options) (err error) {
+	if s.built, err = o.Shared.build(ctx, &s.spec, o); err != nil || len(s.spec.Command) == 0 || s.spec.URL == "" {
+		return err
+	}
+	for range mostPorts {
+		if err = s.launch(ctx); !errors.Is(err, errEnded) || !strings.Contains(s.spec.URL, "${"+scenario.Port+"}") {
+			break // somebody else may have been quicker to take the port
+		}
+	}
+	return err
 }
 
 var errEnded = errors.New("the program ended before it could be reached")
@@ -220,6 +224,9 @@ func (s *Server) end(session func(*mcptool.Session)) {
 	clear(s.sessions)
 	if s.proc != nil {
 		s.proc.Terminate(grace)
+	}
+	if s.own != nil {
+		s.own.Close()
 	}
 }
 
