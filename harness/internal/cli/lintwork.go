@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
@@ -86,6 +87,12 @@ func (l *linter) secretPart(s *config.Secret) string {
 	return "secrets." + s.Name
 }
 
+// ofFiles tells whether the rule is about what is written: what servers say, and do
+// when they are called, is only found when they are asked.
+func ofFiles(rule string) bool {
+	return !strings.HasPrefix(rule, "probe/") && !strings.HasPrefix(rule, "widget/")
+}
+
 // excused are the findings, with those marked that the project accepts.
 func (l *linter) excused() []lint.Finding {
 	if l.suite == nil {
@@ -94,12 +101,12 @@ func (l *linter) excused() []lint.Finding {
 	c := l.suite.Config
 	var all []lint.Suppression
 	for i, s := range c.Lint {
-		all = append(all, lint.Suppression{Rule: s.Rule, On: s.On, Reason: s.Reason, Place: lint.At(c.Place(fmt.Sprintf("lint[%d]", i))), Asked: l.whole})
+		all = append(all, lint.Suppression{Rule: s.Rule, On: s.On, Reason: s.Reason, Place: lint.At(c.Place(fmt.Sprintf("lint[%d]", i))), Asked: l.whole && ofFiles(s.Rule)})
 	}
 	for _, file := range l.written() {
 		comments := lint.Comments(file)
 		for i := range comments {
-			comments[i].Asked = l.lintFiles
+			comments[i].Asked = l.lintFiles && ofFiles(comments[i].Rule)
 		}
 		all = append(all, comments...)
 	}
