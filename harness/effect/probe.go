@@ -3,6 +3,7 @@ package effect
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -76,6 +77,9 @@ type Answer struct {
 	// Pointer names a whole number, or an array or object whose members are
 	// counted; with a * in it, what it names is counted.
 	Pointer jsondoc.Pointer
+	// Matches counts where it matches the answer's text, instead of Pointer; nil:
+	// the answer is JSON.
+	Matches *regexp.Regexp
 }
 
 // Count calls the tool.
@@ -89,6 +93,9 @@ func (a Answer) Count(ctx context.Context) (int, error) {
 	case res.Err != nil:
 		return 0, failure.Errorf(failure.World, "the tool %q: %w", a.Call.Tool, res.Err)
 	}
+	if a.Matches != nil {
+		return len(a.Matches.FindAllStringIndex(res.Content, -1)), nil
+	}
 	n, err := a.count(jsontext.Value(res.Content))
 	if err != nil {
 		return 0, failure.Errorf(failure.World, "the answer of the tool %q: %w", a.Call.Tool, err)
@@ -98,7 +105,7 @@ func (a Answer) Count(ctx context.Context) (int, error) {
 
 func (a Answer) count(answer jsontext.Value) (int, error) {
 	if !answer.IsValid() {
-		return 0, failure.Errorf(failure.World, "is not JSON: %.100q", string(answer))
+		return 0, failure.Errorf(failure.World, "is not JSON: %.100q; count in a text by an expression, under matches", string(answer))
 	}
 	found := a.Pointer.Find(answer)
 	switch {

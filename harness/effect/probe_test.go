@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func TestAnswer(t *testing.T) {
 		{"a place that is not there is no zero", `{"orders":[]}`, "/order", 0, `has nothing at "/order"`},
 		{"half an order is nonsense", `{"count":1.5}`, "/count", 0, "point to a whole number"},
 		{"so is a word", `{"count":"3"}`, "/count", 0, "point to a whole number"},
-		{"and what is no JSON", `three`, "", 0, "is not JSON"},
+		{"and what is no JSON", `three`, "", 0, "is not JSON: \"three\"; count in a text by an expression, under matches"},
 	} {
 		p, err := jsondoc.ParsePointer(tc.pointer)
 		if err != nil {
@@ -67,6 +68,24 @@ func TestAnswer(t *testing.T) {
 		})
 		n, err := effect.Answer{Exec: exec, Call: tool.Call{Tool: "list_orders"}, Pointer: p}.Count(t.Context())
 		wants(t, tc.why, n, tc.want, err, tc.fails)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, tc := range []struct {
+		why, answer, expression string
+		want                    int
+	}{
+		{"each place counts", "[FILE] a.txt\n[DIR] b\n[FILE] c.txt", `\[FILE\]`, 2},
+		{"nothing there is zero", "", `\[FILE\]`, 0},
+		{"lines, too", "a\nb\nc", `(?m)^.+$`, 3},
+		{"JSON is a text as well", `{"content":"[FILE] a"}`, `\[FILE\]`, 1},
+	} {
+		exec := tool.ExecutorFunc(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Content: tc.answer}, nil
+		})
+		n, err := effect.Answer{Exec: exec, Matches: regexp.MustCompile(tc.expression)}.Count(t.Context())
+		wants(t, tc.why, n, tc.want, err, "")
 	}
 }
 

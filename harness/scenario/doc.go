@@ -141,10 +141,11 @@
 //	  create_order: {sql: {database: 'sqlite:${scratch}/shop.db', query: select count(*) from orders}}
 //	  send_mail: {mcp: mail, tool: list_sent, pointer: /mails}
 //	  post: {http: {url: 'https://blog.example/posts'}, pointer: /total}
+//	  write_note: {mcp: files, tool: list_directory, args: {path: notes}, matches: '\[FILE\]'}
 //
 // by a query that gives one number (SQLite, or Postgres: {env: DATABASE_URL}), by a
 // tool that reads, or by an address. pointer leads to a number, or to what has as
-// many members. It is counted before and after the run, and expect: effects then is
+// many members; matches counts in a text. It is counted before and after the run, and expect: effects then is
 // about the difference. Where other runs may change what is counted, such runs are
 // made one after the other.
 //

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type Probe struct {
 	// Pointer is where the count is in what Tool or HTTP says: a whole number, or
 	// what has as many members.
 	Pointer jsondoc.Pointer
+	Matches *regexp.Regexp // counts where it matches the text, instead of Pointer; nil: the answer is JSON
 }
 
 // SQLProbe counts by a query.
@@ -75,11 +77,12 @@ type WrittenProbe struct {
 	args    *yamlwalk.Tree
 	http    *HTTP
 	pointer jsondoc.Pointer
+	matches *regexp.Regexp
 }
 
 // Probe is what the file says, of the tool's effects.
 func (w *WrittenProbe) Probe(of string) Probe {
-	p := Probe{Of: of, SQL: w.sql, HTTP: w.http, Pointer: w.pointer}
+	p := Probe{Of: of, SQL: w.sql, HTTP: w.http, Pointer: w.pointer, Matches: w.matches}
 	if w.tool.V != "" {
 		p.Tool = &ToolProbe{Server: w.server.V, Name: w.tool.V, Args: jsontext.Value("{}")}
 		if w.args != nil {
@@ -100,9 +103,10 @@ func ProbeFields() yamlwalk.Kind[WrittenProbe] {
 			yamlwalk.F("args", "What the tool is called with; default {}.", yamlwalk.Optional(yamlwalk.JSONObject()), func(w *WrittenProbe) **yamlwalk.Tree { return &w.args }),
 			yamlwalk.F("http", "An address that is read with GET.", yamlwalk.Optional(httpProbe.Kind()), func(w *WrittenProbe) **HTTP { return &w.http }),
 			yamlwalk.F("pointer", "JSON pointer to the count in what the tool or the address says: a whole number, or an array or object whose members are counted; with a * what it names is counted.", countPointer, func(w *WrittenProbe) *jsondoc.Pointer { return &w.pointer }),
+			yamlwalk.F("matches", "A regular expression; where it matches the text of what the tool or the address says is counted.", expression, func(w *WrittenProbe) **regexp.Regexp { return &w.matches }),
 		},
 		ExactlyOne: [][]string{{"sql", "tool", "http"}},
-		AtMostOne:  [][]string{{"sql", "pointer"}},
+		AtMostOne:  [][]string{{"sql", "pointer", "matches"}},
 		Needs:      [][2]string{{"mcp", "tool"}, {"args", "tool"}},
 	}.Kind()
 }

@@ -53,7 +53,9 @@ var invalidProbes = []invalidRow{
 	{"a recording counts nothing", valid + shopTool + "effects: {a: {tool: b}}\n", `7:21: the tool "b" answers from its recording, which counts nothing; say where it runs`, false},
 	{"an unknown tool that counts", valid + shopTool + "effects: {a: {tool: bb}}\n", `7:21: unknown tool "bb"; name the server that has it with mcp, or declare it`, false},
 	{"an unknown server", valid + shopTool + "effects: {a: {mcp: shpo, tool: l}}\n", `7:20: unknown MCP server "shpo" (did you mean "shop"?); declare it under servers, here or in retake.yaml`, false},
-	{"a query has no pointer", valid + shopTool + "effects: {a: {sql: {database: 'sqlite:x', query: q}, pointer: /n}}\n", `7:14: "sql", "pointer" exclude each other; keep one`, true},
+	{"a query has no pointer", valid + shopTool + "effects: {a: {sql: {database: 'sqlite:x', query: q}, pointer: /n}}\n", `7:14: "sql", "pointer", "matches" exclude each other; keep one`, true},
+	{"one way of counting", valid + shopTool + "effects: {a: {tool: a, pointer: /n, matches: n}}\n", `7:14: "sql", "pointer", "matches" exclude each other; keep one`, true},
+	{"an expression that is none", valid + shopTool + "effects: {a: {tool: a, matches: '['}}\n", `7:33: "[" is no regular expression: missing closing ]`, false},
 	{"arguments of no tool", valid + shopTool + "effects: {a: {http: {url: 'https://h/'}, args: {}}}\n", `7:14: "args" goes with "tool" alone; give that too, or drop it`, true},
 	{"no pointer", valid + shopTool + "effects: {a: {tool: a, pointer: n}}\n", `7:33: JSON pointer "n" does not begin with a slash; write "/n"`, false},
 	{"another database", valid + shopTool + "effects: {a: {sql: {database: 'mysql://h/x', query: q}}}\n", "7:31: must be an address like sqlite:${scratch}/shop.db or postgres://localhost/shop", false},
@@ -189,10 +191,11 @@ principals:
   bob: {env: [TENANT=bob]}
 as: alice
 turns: [one, {user: two, as: bob}, {user: three}]
-tools: [{name: order, run: {mcp: shop}}, {name: mail, run: {mcp: shop}}, {name: post, run: {mcp: shop}}]
+tools: [{name: order, run: {mcp: shop}}, {name: mail, run: {mcp: shop}}, {name: note, run: {mcp: shop}}, {name: post, run: {mcp: shop}}]
 effects:
   order: {sql: {database: 'sqlite:${scratch}/db', query: select count(*) from orders}}
   mail: {mcp: shop, tool: list_mails, args: {all: true}, pointer: /mails}
+  note: {mcp: shop, tool: list_notes, matches: 'note \d+'}
   post: {http: {url: 'https://h/posts', headers: {X: {env: POST_KEY}}}, pointer: /n}
 `
 	s, err := scenario.Parse("s.yaml", []byte(text), scenario.Options{})
@@ -209,11 +212,14 @@ effects:
 	for i := range s.Probes {
 		shared = append(shared, s.Probes[i].Shared(s))
 	}
-	if want := []bool{false, false, true}; !slices.Equal(shared, want) {
+	if want := []bool{false, false, false, true}; !slices.Equal(shared, want) {
 		t.Errorf("shared with other runs: %v, want %v", shared, want)
 	}
 	if got := string(s.Probes[1].Tool.Args); got != `{"all":true}` {
 		t.Errorf("arguments: %s", got)
+	}
+	if m := s.Probes[2].Matches; m == nil || m.String() != `note \d+` {
+		t.Errorf("expression: %v", m)
 	}
 	if h := s.Servers[0].Hooks; !h.Clock || !slices.Equal(h.Points, []string{"after_effect"}) || !slices.Equal(h.Fail, []string{"payment"}) {
 		t.Errorf("hooks: %+v", h)

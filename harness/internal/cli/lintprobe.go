@@ -125,7 +125,7 @@ func (l *linter) effects(s *server, w *running, counts []scenario.Probe) (map[st
 			w.shut = slices.Insert(w.shut, 0, func() { _ = db.Close() })
 			out[p.Of] = effect.SQL{DB: db, Query: p.SQL.Query}
 		case p.Tool != nil && p.Tool.Server == s.Name:
-			out[p.Of] = effect.Answer{Exec: w.session, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args}, Pointer: p.Pointer}
+			out[p.Of] = effect.Answer{Exec: w.session, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args}, Pointer: p.Pointer, Matches: p.Matches}
 		}
 	}
 	return out, nil

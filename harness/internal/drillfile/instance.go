@@ -173,7 +173,7 @@ func (i *instance) counter() (effect.Probe, error) {
 		return effect.SQL{DB: i.state.db, Query: p.SQL.Query}, nil
 	case p.HTTP != nil:
 		x, err := i.endpoint(p.HTTP, nil)
-		return effect.Answer{Exec: x, Call: tool.Call{Tool: p.HTTP.URL, Args: []byte("{}")}, Pointer: p.Pointer}, err
+		return effect.Answer{Exec: x, Call: tool.Call{Tool: p.HTTP.URL, Args: []byte("{}")}, Pointer: p.Pointer, Matches: p.Matches}, err
 	}
 	exec := tool.Executor(i)
 	if p.Tool.Server != "" {
@@ -183,5 +183,5 @@ func (i *instance) counter() (effect.Probe, error) {
 		}
 		exec = session
 	}
-	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args}, Pointer: p.Pointer}, nil
+	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args}, Pointer: p.Pointer, Matches: p.Matches}, nil
 }

@@ -23,13 +23,13 @@ func (w *world) probe(p *scenario.Probe, executors map[string]tool.Executor) (ef
 		return effect.SQL{DB: db, Query: p.SQL.Query}, nil
 	case p.HTTP != nil:
 		x, err := w.endpoint(p.HTTP, nil, 0)
-		return effect.Answer{Exec: x, Call: tool.Call{Tool: p.HTTP.URL, Args: []byte("{}")}, Pointer: p.Pointer}, err
+		return effect.Answer{Exec: x, Call: tool.Call{Tool: p.HTTP.URL, Args: []byte("{}")}, Pointer: p.Pointer, Matches: p.Matches}, err
 	}
 	exec := executors[p.Tool.Name]
 	if p.Tool.Server != "" {
 		exec = w.servers[p.Tool.Server].Tool(p.Tool.Name, w.principals)
 	}
-	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args, Principal: w.first}, Pointer: p.Pointer}, nil
+	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args, Principal: w.first}, Pointer: p.Pointer, Matches: p.Matches}, nil
 }
 
 // OpenDatabase opens the database that the probe asks.
