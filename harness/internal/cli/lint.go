@@ -19,7 +19,7 @@ import (
 
 type lintFlags struct {
 	strict, rules, asJSON, accept bool
-	probe, probeWrites            bool
+	probe, probeWrites, render    bool
 	explain, url, sarif           string
 	servers, env                  []string
 	examples, fail, count         []string
@@ -50,6 +50,13 @@ with a single mistake, where it takes a key. A server that does not check its
 arguments may do anything with them: probe one for tests. Where the server has the
 hook (hooks: {fail: […]}, or --fail) it is also tried while a dependency fails.
 
+With --render each widget is shown in a Chromium, where there is one, in its three
+states, to a telephone and a desktop, light and dark: given results, given nothing
+found, given an error. The pictures are written to reports/lint/SERVER/. What it is
+given lies beside its golden file (….results.json, ….empty.json, ….error.json), or
+is what its tool answers to --example, if it only reads, or is made up of the tool's
+output schema. Nothing is asked of a network.
+
 A finding that the project accepts is excused in scenarios/retake.yaml, with a
 reason,
 
@@ -64,6 +71,7 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
   retake lint travel --strict
   retake lint --server '*' --sarif lint.sarif
   retake lint --server shop --probe --example 'order={"sku":"A-17"}'
+  retake lint --server shop --render
   retake lint -- npx -y @modelcontextprotocol/server-memory
   retake lint --explain tool/write-key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,7 +95,8 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
 	flags.StringArrayVar(&f.env, "env", nil, "give the command behind -- this variable (NAME, or NAME=value)")
 	flags.BoolVar(&f.probe, "probe", false, "call the tools of the servers, too, with arguments that they have to refuse")
 	flags.BoolVar(&f.probeWrites, "probe-writes", false, "with --probe: give writes that have an idempotency key arguments with a single mistake, too")
-	flags.StringArrayVar(&f.examples, "example", nil, "with --probe: arguments of a call that may really be made, TOOL=JSON")
+	flags.BoolVar(&f.render, "render", false, "show the widgets of the servers in a Chromium, in each of their states")
+	flags.StringArrayVar(&f.examples, "example", nil, "with --probe or --render: arguments of a call that may really be made, TOOL=JSON")
 	flags.StringArrayVar(&f.count, "count", nil, "with --probe: count effects, NAME=DATABASE QUERY, besides what scenarios count")
 	flags.StringArrayVar(&f.fail, "fail", nil, "with --probe: also try the server with RETAKE_FAIL=NAME")
 	flags.BoolVar(&f.accept, "accept", false, "take the widgets as they are now")
@@ -108,8 +117,11 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 	if f.counts, err = counts(f.count); err != nil {
 		return err
 	}
-	if !f.probe && (f.probeWrites || f.examples != nil || f.fail != nil || f.count != nil) {
-		return failure.Errorf(failure.ScenarioInvalid, "--probe-writes, --example, --count and --fail say what --probe may do; give --probe, too")
+	if f.examples != nil && !f.probe && !f.render {
+		return failure.Errorf(failure.ScenarioInvalid, "--example says what --probe and --render may call; give --probe, too")
+	}
+	if !f.probe && (f.probeWrites || f.fail != nil || f.count != nil) {
+		return failure.Errorf(failure.ScenarioInvalid, "--probe-writes, --count and --fail say what --probe may do; give --probe, too")
 	}
 	l := &linter{getenv: sys.Getenv, today: clock.Wallclock()}
 	l.lintFiles = len(args) > 0 || len(f.servers) == 0 && !f.stray()
@@ -158,7 +170,7 @@ func (l *linter) askAll(sys IO, f *lintFlags) error {
 		return err
 	}
 	for i := range all {
-		if err := l.ask(sys.Context, &all[i], f, fmt.Sprintf("%08x", salt)); err != nil {
+		if err := l.ask(sys, &all[i], f, fmt.Sprintf("%08x", salt)); err != nil {
 			return err
 		}
 	}

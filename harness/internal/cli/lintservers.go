@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -122,7 +121,8 @@ func (l *linter) wordsAbout(server string) []tool.Decl {
 
 // ask starts a server, holds what it says against the rules, and tries it where
 // that is asked for.
-func (l *linter) ask(ctx context.Context, s *server, f *lintFlags, salt string) error {
+func (l *linter) ask(sys IO, s *server, f *lintFlags, salt string) error {
+	ctx := sys.Context
 	w, err := l.start(ctx, s)
 	if err != nil {
 		return err
@@ -140,6 +140,11 @@ func (l *linter) ask(ctx context.Context, s *server, f *lintFlags, salt string) 
 			return err
 		}
 		l.found = append(l.found, changed...)
+	}
+	if f.render {
+		if err := l.render(ctx, set, w.session, f.given, sys.hidden.values); err != nil {
+			return err
+		}
 	}
 	if !f.probe {
 		return nil

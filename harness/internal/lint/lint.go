@@ -106,7 +106,7 @@ func Counts(fs []Finding) (errors, warnings, excused int) {
 
 // Rules are all rules, by group and in the order in which they are told.
 func Rules() []Rule {
-	return slices.Concat(scenarioRules(), secretRules(), toolRuleList(), widgetRuleList(), probeRules(), lintRules())
+	return slices.Concat(scenarioRules(), secretRules(), toolRuleList(), widgetRuleList(), renderRules(), probeRules(), lintRules())
 }
 
 // Explain finds a rule by its id.
