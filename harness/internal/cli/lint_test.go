@@ -1,9 +1,13 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,7 +20,7 @@ import (
 // The test's own binary plays the MCP server that the scripts lint; SHOP=bare has
 // it answer with exceptions.
 func TestMain(m *testing.M) {
-	processtest.Main(m, map[string]func(){"orders": drilltest.Main, "shop": func() {
+	processtest.Main(m, map[string]func(){"orders": drilltest.Main, "chromium": chromium, "shop": func() {
 		if os.Getenv("SHOP") == "fails" {
 			fmt.Fprintln(os.Stderr, "no database")
 			os.Exit(2)
@@ -55,4 +59,23 @@ func shop() *mcp.Server {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "ui://shop/gift-v1.html", Text: shopPage + os.Getenv("PAGE")}}}, nil
 	})
 	return s
+}
+
+// chromium plays a browser that sees the same, whatever it is given.
+func chromium() {
+	for _, arg := range os.Args {
+		name, ok := strings.CutPrefix(arg, "--screenshot=")
+		if !ok {
+			continue
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1830, 900))); err != nil {
+			os.Exit(1)
+		}
+		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+			os.Exit(1)
+		}
+	}
+	const view = `{"looked":true,"started":true,"text":"Gift 1. Ask again, it is undefined","texts":[{"text":"Ask again later"}],"width":`
+	fmt.Print(`<!doctype html><html><body><pre id="retake" hidden>[` + view + `390},` + view + `1440}]</pre></body></html>`)
 }

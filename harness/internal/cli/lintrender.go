@@ -88,6 +88,10 @@ func (l *linter) widgetExample(server string) func(uri, state string) (jsontext.
 	}
 }
 
+// pictureName is a widget's address as a part of a file's name that links need not
+// escape.
+func pictureName(uri string) string { return strings.ReplaceAll(harness.FileName(uri), "%", "=") }
+
 // writeShown writes the pictures, an index of them and the findings.
 func writeShown(dir, server string, shown *lint.Shown, hidden *redact.Values) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -100,9 +104,9 @@ func writeShown(dir, server string, shown *lint.Shown, hidden *redact.Values) er
 	var errs []error
 	for i := range shown.Pictures {
 		p := &shown.Pictures[i]
-		errs = append(errs, file.Replace(filepath.Join(dir, p.FileName(harness.FileName)), p.PNG))
+		errs = append(errs, file.Replace(filepath.Join(dir, p.FileName(pictureName)), p.PNG))
 	}
 	return errors.Join(append(errs,
-		file.Replace(filepath.Join(dir, "index.md"), hidden.Bytes(shown.Index(server, harness.FileName))),
+		file.Replace(filepath.Join(dir, "index.md"), hidden.Bytes(shown.Index(server, pictureName))),
 		file.Replace(filepath.Join(dir, "findings.json"), hidden.Bytes(findings)))...)
 }

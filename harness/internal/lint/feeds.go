@@ -28,8 +28,7 @@ func States() []string { return []string{stateResults, stateEmpty, stateError} }
 // feed is what a widget is given to bring it into a state.
 type feed struct {
 	state  string
-	made   bool // of the schema, by us
-	input  jsontext.Value
+	made   bool           // of the schema, by us
 	result jsontext.Value // {content, structuredContent, isError}
 	texts  []field
 }
@@ -113,7 +112,7 @@ func madeFeed(t *Tool, state string) (f feed, why string) {
 		return f, fmt.Sprintf("%q says nothing of what it answers", t.Name)
 	}
 	m := &maker{root: root, feed: &f}
-	value := encode(m.value(root, "", 0, deepest/2))
+	value := encode(m.value(root, "", 0, deepest))
 	if wrong := compiled.Check(value); len(wrong) > 0 {
 		return f, fmt.Sprintf("no answer of %q could be made up that its schema allows (%s)", t.Name, wrong[0])
 	}

@@ -224,6 +224,14 @@ func TestEachRuleHasRows(t *testing.T) {
 	for _, tc := range probeRows {
 		add(prefixed(tc.want))
 	}
+	for _, tc := range renderRows {
+		var ids []string
+		for _, w := range tc.want {
+			id, _, _ := strings.Cut(w, ": ")
+			ids = append(ids, id)
+		}
+		add(prefixed(ids))
+	}
 	// TestWidgetGolden, TestServerThatBreaksDown and TestWritten
 	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down", ": secret/written"})
 	for _, tc := range fileRows {

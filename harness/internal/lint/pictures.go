@@ -9,7 +9,7 @@ import (
 )
 
 // FileName is the name of the picture's file, below the folder of its server.
-// plain makes a file's name of a widget's address.
+// plain makes of a widget's address what file names and links can have.
 func (p *Picture) FileName(plain func(string) string) string {
 	theme := "light"
 	if p.Dark {
@@ -68,8 +68,7 @@ func (s *Shown) row(b *bytes.Buffer, widget, state string, plain func(string) st
 	for _, p := range pictures {
 		name := p.FileName(plain)
 		theme := strings.TrimSuffix(name[strings.LastIndexByte(name, '-')+1:], ".png")
-		// A % in a file's name is written as an address has it.
-		_, _ = fmt.Fprintf(b, "![%s, %d px, %s](%s)\n", state, p.Width, theme, strings.ReplaceAll(name, "%", "%25"))
+		_, _ = fmt.Fprintf(b, "![%s, %d px, %s](%s)\n", state, p.Width, theme, name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -91,15 +92,22 @@ func (j *judge) widgetStates(ctx context.Context, r *Rendering) error {
 		return nil
 	}
 	j.older = strings.ReplaceAll(j.widget.MIME, " ", "") == mimeOld
+	var shows []*showing
 	for _, state := range append(States(), stateMarkup) {
 		f, err := j.feed(users[0], r, state)
 		if err != nil {
 			return err
 		}
-		if f == nil {
-			continue
+		if f != nil {
+			shows = append(shows, &showing{feed: f})
 		}
-		if err := j.show(ctx, r, f); err != nil {
+		if f != nil && state != stateMarkup { // markup is markup in the dark, too
+			shows = append(shows, &showing{feed: f, dark: true})
+		}
+	}
+	j.show(ctx, r, shows)
+	for _, s := range shows {
+		if err := j.judge(s); err != nil {
 			return err
 		}
 	}
@@ -131,41 +139,61 @@ func (j *judge) feed(t *Tool, r *Rendering, state string) (*feed, error) {
 		return &f, nil
 	}
 	f, why := madeFeed(t, state)
+	if state == stateMarkup && (why != "" || len(f.texts) == 0) {
+		return nil, nil
+	}
 	if why != "" {
-		if state != stateMarkup {
-			j.note("the state %s is not shown: %s; give an example", state, why)
-		}
+		j.note("the state %s is not shown: %s; give an example", state, why)
 		return nil, nil
 	}
 	return &f, nil
 }
 
-// show shows one state, light and dark; what is judged is the first.
-func (j *judge) show(ctx context.Context, r *Rendering, f *feed) error {
-	page := render.Page{HTML: j.widget.HTML, Policy: j.policy(), Older: j.older, Input: f.input, Result: f.result}
-	for _, dark := range []bool{false, true} {
-		if dark && f.state == stateMarkup {
-			break
+// showing is the widget in one state, light or dark, and what came of it.
+type showing struct {
+	feed  *feed
+	dark  bool
+	views []render.View
+	err   error
+}
+
+// atOnce is how many browsers run at the same time: they wait more than they work.
+const atOnce = 3
+
+func (j *judge) show(ctx context.Context, r *Rendering, shows []*showing) {
+	var wait sync.WaitGroup
+	policy := j.policy()
+	free := make(chan struct{}, atOnce)
+	for _, s := range shows {
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			page := render.Page{HTML: j.widget.HTML, Policy: policy, Older: j.older, Result: s.feed.result, Dark: s.dark}
+			s.views, s.err = r.Show(ctx, page)
+		})
+	}
+	wait.Wait()
+}
+
+// judge keeps the pictures, and judges what was seen in the light.
+func (j *judge) judge(s *showing) error {
+	f := s.feed
+	switch {
+	case errors.Is(s.err, render.ErrHangs):
+		j.width = 0
+		j.find(ruleOf(f.state), "given %s, its script never comes to rest", told(f.state))
+		return nil
+	case s.err != nil:
+		return failure.Errorf(failure.Of(s.err), "the widget %q: showing the state %s: %w", j.widget.URI, f.state, s.err)
+	}
+	for i := range s.views {
+		v := &s.views[i]
+		if !s.dark {
+			j.width = v.Width
+			j.view(f, &v.Seen)
 		}
-		page.Dark = dark
-		views, err := r.Show(ctx, page)
-		if errors.Is(err, render.ErrHangs) {
-			j.width = 0
-			j.find(ruleOf(f.state), "given %s, its script never comes to rest", told(f.state))
-			return nil
-		}
-		if err != nil {
-			return failure.Errorf(failure.Of(err), "the widget %q: showing the state %s: %w", j.widget.URI, f.state, err)
-		}
-		for i := range views {
-			v := &views[i]
-			if !dark {
-				j.width = v.Width
-				j.view(f, &v.Seen)
-			}
-			if f.state != stateMarkup {
-				j.out.Pictures = append(j.out.Pictures, Picture{j.widget.URI, f.state, v.Width, dark, v.Picture})
-			}
+		if f.state != stateMarkup {
+			j.out.Pictures = append(j.out.Pictures, Picture{j.widget.URI, f.state, v.Width, s.dark, v.Picture})
 		}
 	}
 	return nil

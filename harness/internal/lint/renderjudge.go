@@ -11,6 +11,12 @@ import (
 // view judges what was seen of a state.
 func (j *judge) view(f *feed, v *render.Seen) {
 	j.requests(f, v)
+	if v.Markup {
+		j.find(&markupRuns, "a text of the answer became an element of its page")
+	}
+	if f.state == stateMarkup { // the rest is told of the state of results
+		return
+	}
 	switch given := told(f.state); {
 	case !v.Looked && len(v.Left) > 0: // that is found
 	case !v.Looked:
@@ -50,15 +56,6 @@ var rawWords = regexp.MustCompile(`\bundefined\b|\bNaN\b|\[object \w+\]`)
 
 func (j *judge) seenState(f *feed, v *render.Seen) {
 	given, rule := told(f.state), ruleOf(f.state)
-	if f.state == stateMarkup {
-		if v.Markup {
-			j.find(&markupRuns, "a text of the answer became an element of its page")
-		}
-		return
-	}
-	if v.Markup {
-		j.find(&markupRuns, "a text of the answer became an element of its page")
-	}
 	for _, raw := range rawWords.FindAllString(v.Text, -1) {
 		if !strings.Contains(string(f.result), raw) {
 			j.find(&rawValue, "given %s, it shows %q", given, raw)

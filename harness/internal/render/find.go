@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/retake-harness/retake/harness/failure"
 )
@@ -17,7 +19,10 @@ var ErrNone = errors.New("there is no Chromium here; install one (apt-get instal
 // Browser is a Chromium, or a browser built of it.
 type Browser struct {
 	Program string
-	path    string // PATH, for what it starts itself
+	// Patience is how long a page may take in real time; 0 is a minute.
+	Patience time.Duration
+
+	path string // PATH, for what it starts itself
 }
 
 // Find finds the browser: what Variable names, or by PATH. An error is of class
@@ -28,16 +33,32 @@ func Find(getenv func(string) string) (*Browser, error) {
 		names = []string{given}
 	}
 	for _, name := range names {
-		if program, err := exec.LookPath(name); err == nil {
-			if program, err = filepath.Abs(program); err == nil {
-				return &Browser{Program: program, path: getenv("PATH")}, nil
-			}
+		if program := lookUp(name, getenv("PATH")); program != "" {
+			return &Browser{Program: program, path: getenv("PATH")}, nil
 		}
 	}
 	if given := getenv(Variable); given != "" {
 		return nil, failure.Errorf(failure.World, "%s is %q, and there is no such program", Variable, given)
 	}
 	return nil, failure.Errorf(failure.World, "%w", ErrNone)
+}
+
+// lookUp finds a program by a list of folders; "" where it is in none of them.
+func lookUp(name, path string) string {
+	folders := filepath.SplitList(path)
+	if strings.ContainsRune(filepath.ToSlash(name), '/') {
+		folders = []string{""}
+	}
+	for _, folder := range folders {
+		whole, err := filepath.Abs(filepath.Join(folder, name))
+		if err != nil {
+			continue
+		}
+		if program, err := exec.LookPath(whole); err == nil {
+			return program
+		}
+	}
+	return ""
 }
 
 // environment is what the browser sees: nothing of the person's own.

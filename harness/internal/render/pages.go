@@ -133,6 +133,10 @@ func read(printed []byte) ([]Seen, error) {
 	return nil, ErrHangs
 }
 
+// height is how much of a frame is in its picture: as a host makes it, as high as
+// the page needs.
+func height(s Size, tall int) int { return min(s.Height, max(tall, 120)) }
+
 // cut cuts the picture of the window into those of the frames, which stand side by
 // side.
 func cut(name string, seen []Seen) ([]View, error) {
@@ -154,7 +158,7 @@ func cut(name string, seen []Seen) ([]View, error) {
 	left := 0
 	for i, s := range Sizes() {
 		var b bytes.Buffer
-		if err := png.Encode(&b, part.SubImage(image.Rect(left, 0, left+s.Width, s.Height))); err != nil {
+		if err := png.Encode(&b, part.SubImage(image.Rect(left, 0, left+s.Width, height(s, seen[i].Tall)))); err != nil {
 			return nil, failure.Errorf(failure.World, "the picture of a page: %w", err)
 		}
 		out[i] = View{Seen: seen[i], Picture: b.Bytes()}

@@ -16,6 +16,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -80,6 +81,7 @@ type Seen struct {
 	Calls    []string `json:"calls"`    // tools that it called by itself
 	Markup   bool     `json:"markup"`   // Markup became an element, or ran
 	Wide     int      `json:"wide"`     // how many pixels it is wider than its frame
+	Tall     int      `json:"tall"`     // how many pixels its body is high
 }
 
 // Text is a piece of text.
@@ -126,7 +128,7 @@ func (b *Browser) Show(ctx context.Context, p Page) ([]View, error) {
 
 // run runs Chromium to its end; what it prints is the host page as it is then.
 func (b *Browser) run(ctx context.Context, dir string, dark bool) ([]byte, error) {
-	timed, cancel := clock.WithTimeout(ctx, patience)
+	timed, cancel := clock.WithTimeout(ctx, cmp.Or(b.Patience, patience))
 	defer cancel()
 	out, err := process.Run(timed, process.Command{Args: b.args(dir, dark), Env: b.environment(dir), Dir: dir}, nil, mostText)
 	switch {

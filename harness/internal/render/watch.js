@@ -95,9 +95,10 @@
       controls: find("button,a[href],input,select,textarea,[role=button],[role=link]").filter(visible).length,
       drawn: find("canvas,iframe,object,embed,video").filter(visible).length,
       markup: seen.markup || find("[data-retake-markup]").length > 0,
+      tall: document.body ? Math.ceil(document.body.getBoundingClientRect().bottom) : 0,
       wide: Math.max(0, document.documentElement.scrollWidth - innerWidth),
       asked: [...new Set(performance.getEntriesByType("resource").filter((r) => /^(https?|wss?):/.test(r.name) && r.initiatorType !== "img")
-        .map((r) => new URL(r.name).origin))].slice(0, most),
+        .map((r) => new URL(r.name).origin))].filter((o) => !seen.refused.some((r) => r.includes(" " + o))).slice(0, most),
     };
   }
 
