@@ -61,7 +61,7 @@ func wrap(value jsontext.Value, isError bool) (jsontext.Value, jsontext.Value) {
 	}), value
 }
 
-// given is a feed of what a project or a server has said.
+// givenFeed is a feed of what a project or a server has said.
 func givenFeed(state string, value jsontext.Value) feed {
 	result, structured := wrap(value, state == stateError)
 	f := feed{state: state, result: result}

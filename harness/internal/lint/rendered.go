@@ -94,15 +94,15 @@ func (j *judge) widgetStates(ctx context.Context, r *Rendering) error {
 	j.older = strings.ReplaceAll(j.widget.MIME, " ", "") == mimeOld
 	var shows []*showing
 	for _, state := range append(States(), stateMarkup) {
-		f, err := j.feed(users[0], r, state)
+		f, ok, err := j.feed(users[0], r, state)
 		if err != nil {
 			return err
 		}
-		if f != nil {
-			shows = append(shows, &showing{feed: f})
+		if ok {
+			shows = append(shows, &showing{feed: &f})
 		}
-		if f != nil && state != stateMarkup { // markup is markup in the dark, too
-			shows = append(shows, &showing{feed: f, dark: true})
+		if ok && state != stateMarkup { // markup is markup in the dark, too
+			shows = append(shows, &showing{feed: &f, dark: true})
 		}
 	}
 	j.show(ctx, r, shows)
@@ -122,31 +122,28 @@ func (j *judge) widgetStates(ctx context.Context, r *Rendering) error {
 }
 
 // feed is what brings the widget into a state: the project's, a real answer, or made
-// up; nil where there is none.
-func (j *judge) feed(t *Tool, r *Rendering, state string) (*feed, error) {
+// up; ok is false where there is none.
+func (j *judge) feed(t *Tool, r *Rendering, state string) (f feed, ok bool, err error) {
 	if r.Example != nil && state != stateMarkup {
 		value, err := r.Example(j.widget.URI, state)
 		if err != nil {
-			return nil, err
+			return feed{}, false, err
 		}
 		if value != nil {
-			f := givenFeed(state, value)
-			return &f, nil
+			return givenFeed(state, value), true, nil
 		}
 	}
 	if a, ok := r.Answers[t.Name]; ok && state == stateResults && a.Err == nil && !a.IsError && a.Structured != nil {
-		f := givenFeed(state, a.Structured)
-		return &f, nil
+		return givenFeed(state, a.Structured), true, nil
 	}
 	f, why := madeFeed(t, state)
 	if state == stateMarkup && (why != "" || len(f.texts) == 0) {
-		return nil, nil
+		return feed{}, false, nil
 	}
 	if why != "" {
 		j.note("the state %s is not shown: %s; give an example", state, why)
-		return nil, nil
 	}
-	return &f, nil
+	return f, why == "", nil
 }
 
 // showing is the widget in one state, light or dark, and what came of it.

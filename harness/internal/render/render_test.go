@@ -46,6 +46,7 @@ func browser(t *testing.T) *render.Browser {
 }
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	chromium := browser(t)
 	for _, tc := range []struct {
 		why  string
