@@ -22,6 +22,7 @@ import (
 
 // Each mistake is found by the linter, and in the sound shop there is none.
 func TestLintFindsEachMistake(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		mistake giftgenius.Mistake // "" is none
 		want    []string           // rules that only this mistake breaks

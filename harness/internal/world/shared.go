@@ -116,7 +116,7 @@ func (s *Shared) run(ctx context.Context, command []string, o *Options) (string,
 // public is the environment without the secrets: what builds a program has to find
 // its caches and its proxies.
 func (o *Options) public() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { //nolint:forbidigo // a compiler needs what the caller has
 		name, _, _ := strings.Cut(v, "=")
 		return o.Secret != nil && o.Secret(name)
 	})
