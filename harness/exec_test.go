@@ -449,7 +449,7 @@ func TestBreaches(t *testing.T) {
 	r := p.exec("weather", func(p *harness.Params) {
 		p.Transport, p.Executors = model, map[string]tool.Executor{"get_weather": leaky}
 	})
-	wants(t, "a tool that leaks", r, harness.Fail, failure.Contract, failure.PartTool, `W8: request 2, messages/2/0: a tool result shows the model an absolute path: " /etc/passwd"`)
+	wants(t, "a tool that leaks", r, harness.Fail, failure.Contract, failure.PartTool, `W8: the error of get_weather would have shown the model an absolute path: " /etc/passwd"; it was kept from it`)
 }
 
 // Answers that take no time are in the order in which they came.
