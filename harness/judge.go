@@ -176,6 +176,18 @@ func (w *world) evidence() contract.Evidence {
 	}
 }
 
+// after says who is to act on a miss that a fault led to, which the model was not
+// shown: the agent, unless a tool that ran for real has answered otherwise.
+func (f *Failure) after(struck string, miss *cassette.Miss) {
+	if f.Part == failure.PartTool && miss.Cause == cassette.CauseHistory {
+		f.What = "after " + struck + ", the tool answers otherwise than when it was recorded: " + f.What
+		f.Next = "have the tool answer a repeated call as it answered the first, by an idempotency key for instance"
+		return
+	}
+	f.Part, f.What = failure.PartAgent, "after "+struck+", which the model was not shown, the agent asks for something else than without: "+f.What
+	f.Next = "ask again for just the same, or end the run"
+}
+
 // endedBy files the error that ended the run. What would have been checked after
 // it is not: it would only repeat the error in other words.
 func (w *world) endedBy(err error) {
@@ -184,8 +196,7 @@ func (w *world) endedBy(err error) {
 	if miss := new(cassette.Miss); errors.As(err, &miss) {
 		f.Part = w.missPart(miss)
 		if struck := w.struckFaults(); struck != "" && !w.injector.Seen() && (miss.Bare || miss.Kind == cassette.UsedUp || miss.Cause == cassette.CauseHistory) {
-			f.Part, f.What = failure.PartAgent, "after "+struck+", which the model was not shown, the agent asks for something else than without: "+f.What
-			f.Next = "ask again for just the same, or end the run"
+			f.after(struck, miss)
 		}
 		if w.breachesBefore() {
 			f.Part, f.Next = failure.PartAgent, "mend the agent first; the miss may only follow from the broken rule"

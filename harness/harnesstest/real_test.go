@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/harnesstest"
 	"github.com/retake-harness/retake/harness/internal/process/processtest"
 	"github.com/retake-harness/retake/harness/script"
@@ -118,4 +119,39 @@ func TestOwnAgentWithToolsThatRun(t *testing.T) {
 	if r := cases[0].Exec(t); r.Outcome.Answer != `{"gift":"g2","orders":1}` || r.Clock != clock.ModeReal {
 		t.Errorf("%s, %q: %v", r.Clock, r.Outcome.Answer, r.Failures)
 	}
+}
+
+// A host that died begins the task again. When the tool then answers otherwise, the
+// model's recording does not fit, and the agent has done nothing wrong.
+func TestAToolThatAnswersARepeatOtherwise(t *testing.T) {
+	p := harnesstest.Params{Dir: shopProject(t)}
+	t.Setenv("GOLDIE_UPDATE", "")
+	t.Setenv("RETAKE_UPDATE", "1")
+	path := filepath.Join(p.Dir, "scenarios", "order.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, "  - {id: crash, fault: host.crash_after_effect, at: {tool: order}}\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harnesstest.Scripted(t, p, "order", harnesstest.Recording{Turns: []script.Turn{
+		{Calls: []script.Call{{Name: "order", Args: `{"gift":"g1"}`}}},
+		{Text: "Ordered."},
+	}})
+	cases, err := harnesstest.Cases(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Variant != "crash" {
+			continue
+		}
+		r := c.Exec(t)
+		if len(r.Failures) == 0 || r.Failures[0].Part != failure.PartTool || !strings.Contains(r.Failures[0].What, "the tool answers otherwise than when it was recorded") {
+			t.Errorf("%+v", r.Failures)
+		}
+		return
+	}
+	t.Fatal("there is no such run")
 }
