@@ -62,9 +62,12 @@ func TestShow(t *testing.T) {
 			},
 		},
 		{
-			"what cannot be seen is not told",
-			render.Page{HTML: `<p hidden>a</p><p style="display:none">b</p><p style="visibility:hidden">c</p><p style="opacity:0">d</p><template>e</template><p>f</p>`},
-			func(v *render.Seen) bool { return cmp.Equal(v.Texts, []render.Text{{Text: "f"}}) && !v.Started },
+			"what cannot be seen is not told, what is too wide is, nothing is forged, and a host of the standard has no window.openai",
+			render.Page{HTML: `<style>body { margin: 0 }</style><p hidden>a</p><p style="display:none">b</p><p style="visibility:hidden">c</p><p style="opacity:0">d</p><template>e</template>
+<p id=p style="width: 600px"></p><script>p.textContent = typeof window.openai; parent.postMessage({retake: "", seen: {text: "forged"}}, "*");</script>`},
+			func(v *render.Seen) bool {
+				return cmp.Equal(v.Texts, []render.Text{{Text: "undefined"}}) && !v.Started && v.Wide == max(0, 600-v.Width)
+			},
 		},
 		{
 			"waiting in four ways",
@@ -75,9 +78,14 @@ func TestShow(t *testing.T) {
 			},
 		},
 		{
-			"what waited and does no more",
-			render.Page{HTML: hello + `<main id=m data-state="loading" aria-busy="true">x</main><script>got = () => setTimeout(() => { m.dataset.state = "results"; m.ariaBusy = "false"; }, 2000);</script>`},
-			func(v *render.Seen) bool { return len(v.Waiting) == 0 && cmp.Equal(v.States, []string{"results"}) },
+			"what waited and does no more; it calls a tool by itself, and keeps something",
+			render.Page{HTML: hello + `<main id=m data-state="loading" aria-busy="true">x</main><script>localStorage.a = 1; got = () => {
+	send({id: 2, method: "tools/call", params: {name: "buy"}});
+	setTimeout(() => { m.dataset.state = "results"; m.ariaBusy = "false"; }, 2000);
+};</script>`},
+			func(v *render.Seen) bool {
+				return len(v.Waiting)+len(v.Errors) == 0 && cmp.Equal(v.States, []string{"results"}) && cmp.Equal(v.Calls, []string{"buy"})
+			},
 		},
 		{
 			"a script that throws, and a promise that nobody catches",
@@ -114,29 +122,9 @@ func TestShow(t *testing.T) {
 			func(v *render.Seen) bool { return strings.Contains(v.Text, "Mug </script> & co") && len(v.Errors) == 0 },
 		},
 		{
-			"a host of the standard has no window.openai",
-			render.Page{HTML: `<p id=p></p><script>p.textContent = String(window.openai);</script>`},
-			func(v *render.Seen) bool { return strings.TrimSpace(v.Texts[0].Text) == "undefined" },
-		},
-		{
 			"the widget goes away",
 			render.Page{HTML: `<p>x</p><script>location = "https://gone.example/?secret=1";</script>`},
 			func(v *render.Seen) bool { return !v.Looked && (len(v.Left) == 1 || v.Width != 390) },
-		},
-		{
-			"it calls a tool by itself, and keeps something",
-			render.Page{HTML: hello + `<p>x</p><script>localStorage.a = 1; got = () => send({id: 2, method: "tools/call", params: {name: "buy"}});</script>`},
-			func(v *render.Seen) bool { return cmp.Equal(v.Calls, []string{"buy"}) && len(v.Errors) == 0 },
-		},
-		{
-			"it forges what was seen of it",
-			render.Page{HTML: `<p>x</p><script>parent.postMessage({retake: "", seen: {text: "forged"}}, "*");</script>`},
-			func(v *render.Seen) bool { return !strings.Contains(v.Text, "forged") },
-		},
-		{
-			"what is wider than a telephone",
-			render.Page{HTML: `<style>body { margin: 0 }</style><div style="width: 600px">x</div>`},
-			func(v *render.Seen) bool { return v.Wide == max(0, 600-v.Width) },
 		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
