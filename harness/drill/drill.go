@@ -96,8 +96,9 @@ type setting struct {
 }
 
 // Run drills. Its error is of class scenario_invalid for a drill that cannot be
-// made (its example call does not work, the probe does not count it), world where the target does not open, or interrupted; with the last two
-// the Report says what was found until there.
+// made (its example call does not work, the probe does not count it), world where the
+// target does not open, or interrupted; with the last two the Report says what was
+// found until there, and is nil where no row had begun.
 func Run(ctx context.Context, p Params) (*Report, error) {
 	s, err := prepare(p)
 	if err != nil {
@@ -107,8 +108,10 @@ func Run(ctx context.Context, p Params) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.example(ctx); err != nil {
+		return nil, err
+	}
 	r := &Report{Schema: Schema, Drill: p.Spec.name(), Tool: p.Spec.Tool}
-	err = s.example(ctx)
 	for i := range rows {
 		row := Row{ID: rows[i].id, Form: rows[i].form, Title: rows[i].title, Why: rows[i].why, State: NotRun}
 		if err == nil {

@@ -182,8 +182,9 @@ func (t *trial) judgeBurst(o operation, answers []answer) {
 		t.breach("serve one of the duplicates", "none of %d calls at the same time was served", len(answers))
 		return
 	}
-	t.same(*first, t.call(o), doReplay)
+	late := t.call(o)
 	t.effects(1, doOnce)
+	t.same(*first, late, doReplay)
 }
 
 func restarted() invariant {

@@ -38,6 +38,9 @@ func (t *trial) over() bool { return t.err != nil || t.row.State != NotRun }
 // breach ends the row. do says what to do about it.
 func (t *trial) breach(do, format string, args ...any) {
 	if !t.over() {
+		if t.Spec.Key.Field == "" && (do == doOnce || do == doReplay) {
+			do = "take an idempotency key as an argument, and " + do
+		}
 		t.row.State, t.row.What, t.row.Do = Breached, t.mask(fmt.Sprintf(format, args...)), do
 	}
 }

@@ -64,6 +64,8 @@ could not be built, 4 nothing applies, 130 interrupted, after what was found is 
 	flags.StringVar(&f.quick.Args, "args", "{}", "arguments that it accepts, without the key, as JSON")
 	flags.StringVar(&f.quick.Key, "key", "", "the argument with the idempotency key")
 	flags.StringVar(&f.quick.ProbeTool, "probe-tool", "", "a reading tool that shows the effects")
+	flags.StringVar(&f.quick.ProbeArgs, "probe-args", "", "what that tool is called with, as JSON; default {}")
+	flags.StringVar(&f.quick.ProbeMatches, "probe-matches", "", "count what this regular expression fits in its answer, instead of a pointer")
 	flags.StringVar(&f.quick.ProbePointer, "probe-pointer", "", "where its answer shows them, as a JSON pointer: a number, or what has as many members")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	cmd.MarkFlagsMutuallyExclusive("server", "url", "file")

@@ -96,6 +96,7 @@ func (i *instance) Execute(ctx context.Context, c tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, err
 	}
+	c.Args = world.InScratch(c.Args, i.state.scratch)
 	return x.Execute(ctx, c)
 }
 
@@ -183,5 +184,5 @@ func (i *instance) counter() (effect.Probe, error) {
 		}
 		exec = session
 	}
-	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args}, Pointer: p.Pointer, Matches: p.Matches}, nil
+	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: world.InScratch(p.Tool.Args, i.state.scratch)}, Pointer: p.Pointer, Matches: p.Matches}, nil
 }

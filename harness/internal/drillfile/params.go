@@ -2,6 +2,7 @@ package drillfile
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/retake-harness/retake/harness/drill"
@@ -73,9 +74,17 @@ func (d *Drill) known(tools []tool.Decl) error {
 	}
 	for _, name := range asked {
 		if _, elsewhere := d.target.places[name]; !elsewhere && !slices.Contains(names, name) {
-			return failure.Errorf(failure.ScenarioInvalid, "%s:%d:%d: drill %q: the MCP server %q has no tool %q%s",
-				d.File, d.At.Line, d.At.Column, d.Name, d.target.place.Server, name, suggest.Hint(name, names))
+			return failure.Errorf(failure.ScenarioInvalid, "%s: drill %q: the MCP server %q has no tool %q%s",
+				d.place(), d.Name, d.target.place.Server, name, suggest.Hint(name, names))
 		}
 	}
 	return nil
+}
+
+// place is where the drill is described: a line of its file, or the command line.
+func (d *Drill) place() string {
+	if d.At.Line == 0 {
+		return d.File
+	}
+	return fmt.Sprintf("%s:%d:%d", d.File, d.At.Line, d.At.Column)
 }

@@ -1,6 +1,9 @@
 package drillfile
 
 import (
+	"cmp"
+	"regexp"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/drill"
@@ -16,9 +19,12 @@ type Quick struct {
 	Tool    string
 	Args    string // a JSON object
 	Key     string // the key's argument; "": none
-	// ProbeTool is a reading tool whose answer shows the effects at ProbePointer.
-	ProbeTool, ProbePointer string
+	// ProbeTool is a reading tool whose answer, to ProbeArgs, shows the effects: at
+	// ProbePointer, or by what ProbeMatches fits.
+	ProbeTool, ProbeArgs, ProbePointer, ProbeMatches string
 }
+
+const quickServer = "server"
 
 // NewQuick makes the drill.
 func NewQuick(q Quick, o Options) (*Drill, error) {
@@ -26,21 +32,38 @@ func NewQuick(q Quick, o Options) (*Drill, error) {
 	if !args.IsValid() || args.Kind() != '{' {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "--args %.60q is no JSON object; write it like '{\"sku\":\"A-17\"}'", q.Args)
 	}
-	p, err := jsondoc.ParsePointer(q.ProbePointer)
+	probe, err := q.probe()
 	if err != nil {
-		return nil, failure.Errorf(failure.ScenarioInvalid, "--probe-pointer: %w", err)
+		return nil, err
 	}
-	const name = "server"
-	server := scenario.Server{Name: name, Command: q.Command, URL: q.URL}
+	server := scenario.Server{Name: quickServer, Command: q.Command, URL: q.URL}
 	return &Drill{
 		Name: q.Tool, File: "the command line",
 		Spec: drill.Spec{Name: q.Tool, Tool: q.Tool, Args: args, Key: drill.KeySpec{Field: q.Key}},
 		target: Target{
-			options: o.World, file: "the command line", place: scenario.Run{Server: name},
-			servers: map[string]scenario.Server{name: server},
-			probe: scenario.Probe{
-				Of: q.Tool, Pointer: p, Tool: &scenario.ToolProbe{Server: name, Name: q.ProbeTool, Args: jsontext.Value("{}")},
-			},
+			options: o.World, file: "the command line", place: scenario.Run{Server: quickServer},
+			servers: map[string]scenario.Server{quickServer: server},
+			probe:   probe,
 		},
 	}, nil
+}
+
+// probe is what counts.
+func (q *Quick) probe() (scenario.Probe, error) {
+	args := jsontext.Value(cmp.Or(q.ProbeArgs, "{}"))
+	p := scenario.Probe{Of: q.Tool, Tool: &scenario.ToolProbe{Server: quickServer, Name: q.ProbeTool, Args: args}}
+	if !args.IsValid() || args.Kind() != '{' {
+		return p, failure.Errorf(failure.ScenarioInvalid, "--probe-args %.60q is no JSON object", q.ProbeArgs)
+	}
+	var err error
+	if p.Pointer, err = jsondoc.ParsePointer(q.ProbePointer); err != nil {
+		return p, failure.Errorf(failure.ScenarioInvalid, "--probe-pointer: %w", err)
+	}
+	if q.ProbeMatches == "" {
+		return p, nil
+	}
+	if p.Matches, err = regexp.Compile(q.ProbeMatches); err != nil {
+		return p, failure.Errorf(failure.ScenarioInvalid, "--probe-matches: %w", err)
+	}
+	return p, nil
 }

@@ -29,7 +29,7 @@ func (w *world) probe(p *scenario.Probe, executors map[string]tool.Executor) (ef
 	if p.Tool.Server != "" {
 		exec = w.servers[p.Tool.Server].Tool(p.Tool.Name, w.principals)
 	}
-	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: p.Tool.Args, Principal: w.first}, Pointer: p.Pointer, Matches: p.Matches}, nil
+	return effect.Answer{Exec: exec, Call: tool.Call{Tool: p.Tool.Name, Args: InScratch(p.Tool.Args, w.scratch), Principal: w.first}, Pointer: p.Pointer, Matches: p.Matches}, nil
 }
 
 // OpenDatabase opens the database that the probe asks.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/process"
@@ -237,6 +239,15 @@ func Fill(texts []string, values map[string]string) []string {
 		out[i] = scenario.Fill(t, values)
 	}
 	return out
+}
+
+// InScratch is JSON whose texts may name the run's own folder: ${scratch}.
+func InScratch(v jsontext.Value, scratch string) jsontext.Value {
+	quoted, err := jsontext.AppendQuote(nil, scratch)
+	if err != nil {
+		return v // no folder of ours
+	}
+	return jsontext.Value(strings.ReplaceAll(string(v), "${"+scenario.Scratch+"}", string(quoted[1:len(quoted)-1])))
 }
 
 // Filled replaces ${name} in the value of each setting.
