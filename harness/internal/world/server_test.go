@@ -235,3 +235,15 @@ func TestListen(t *testing.T) {
 		t.Errorf("heard %q", line)
 	}
 }
+
+func TestInScratch(t *testing.T) {
+	for _, tc := range []struct{ why, args, scratch, want string }{
+		{"a path in the run's folder", `{"path":"${scratch}/a","n":[1,"${scratch}"]}`, "/tmp/x", `{"path":"/tmp/x/a","n":[1,"/tmp/x"]}`},
+		{"what would break the JSON is escaped", `{"path":"${scratch}"}`, `C:\tmp "x"`, `{"path":"C:\\tmp \"x\""}`},
+		{"other words are the tool's", `{"text":"${price} and $scratch"}`, "/tmp/x", `{"text":"${price} and $scratch"}`},
+	} {
+		if got := world.InScratch([]byte(tc.args), tc.scratch); string(got) != tc.want {
+			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)
+		}
+	}
+}
