@@ -139,7 +139,7 @@ func cspOrigin(c *widgetCheck) {
 			c.find(where, "%q lets everything in", origin)
 		case !secure || u.Host == "":
 			c.find(where, "%q is no https origin", origin)
-		case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil:
+		case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 			c.find(where, "%q is more than an origin", origin)
 		case strings.Contains(strings.TrimPrefix(u.Host, "*."), "*"):
 			c.find(where, "%q has a * in the middle of a host", origin)
@@ -180,7 +180,9 @@ func noCSP(c *widgetCheck) {
 	}
 }
 
-// plainCSP is a policy by its new names, for comparing; nil where it is none.
+// plainCSP is a policy by its new names, for comparing with one by its old names:
+// what has no name among the others is left out. A value that is no policy is left
+// as it is.
 func plainCSP(v any) any {
 	lists, ok := v.(map[string]any)
 	if !ok {
@@ -188,7 +190,7 @@ func plainCSP(v any) any {
 	}
 	out := map[string][]string{}
 	for name := range lists {
-		if origins := object(lists).texts(name); len(origins) > 0 && name != "redirect_domains" {
+		if origins := object(lists).texts(name); len(origins) > 0 && name != "redirect_domains" && name != baseURIDomains {
 			out[listName(name)] = slices.Sorted(slices.Values(origins))
 		}
 	}

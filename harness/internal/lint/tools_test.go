@@ -84,6 +84,8 @@ var toolRows = []row{
 	{why: "a write called get", write: `{"name":"getOrder"}`, want: []string{"tool/name-honest"}},
 	{why: "a name that only requests", write: `{"name":"request_account_deletion"}`},
 	{why: "hints left out", read: `{"annotations":{"readOnlyHint":true}}`, want: []string{"tool/hints-explicit"}},
+	{why: "openWorldHint alone left out", read: `{"annotations":{"readOnlyHint":true,"destructiveHint":false}}`, want: []string{"tool/hints-explicit"}},
+	{why: "destructiveHint alone left out", read: `{"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, want: []string{"tool/hints-explicit"}},
 	{why: "no annotations, so a write", write: `{"annotations":null}`, want: []string{"tool/hints-explicit"}},
 	{why: "a destructive read", read: `{"annotations":{"readOnlyHint":true,"destructiveHint":true,"openWorldHint":false}}`, want: []string{"tool/hints-contradict"}},
 	{why: "an idempotent read", read: `{"annotations":{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false,"idempotentHint":true}}`, want: []string{"tool/hint-idempotent-read"}},

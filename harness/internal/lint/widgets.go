@@ -42,7 +42,7 @@ func (c *widgetCheck) users() []*Tool {
 }
 
 func widgetRules() []widgetRule {
-	return slices.Concat(resourceRules(), cspRules(), pageRules())
+	return slices.Concat(resourceRules(), lackRules(), cspRules(), pageRules())
 }
 
 func widgetRuleList() []Rule {
@@ -97,6 +97,12 @@ func resourceRules() []widgetRule {
 			"hosts that follow the standard do not see what they say",
 			"say the same under _meta.ui", "E10",
 		}, oldNames},
+	}
+}
+
+// lackRules are the rules of what a widget leaves unsaid.
+func lackRules() []widgetRule {
+	return []widgetRule{
 		{Rule{
 			"widget/unversioned", Warning, "an address without a version",
 			"hosts keep the HTML that they saw when the app was registered: a changed page under the old address is not shown",

@@ -48,6 +48,14 @@ var widgetRows = []struct {
 		why:  "the same policy under both names",
 		meta: `{"openai/widgetCSP":{"connect_domains":[],"resource_domains":["https://cdn.example.com"]}}`,
 	},
+	{
+		why:  "a list that the old policy has no name for",
+		meta: `{"ui":{"csp":{"resourceDomains":["https://cdn.example.com"],"baseUriDomains":["https://shop.example.com"]},"domain":"d","prefersBorder":true},"openai/widgetCSP":{"resource_domains":["https://cdn.example.com"]}}`,
+	},
+	{
+		why:  "a list that the new policy has no name for",
+		meta: `{"openai/widgetCSP":{"resource_domains":["https://cdn.example.com"],"redirect_domains":["https://pay.example.com"]}}`,
+	},
 	{why: "another policy under the old name", meta: `{"openai/widgetCSP":{"connect_domains":["https://api.example.com"],"resource_domains":["https://cdn.example.com"]}}`, want: []string{"widget/names-agree"}},
 	{
 		why:  "the old policy as a text, as some write it",
@@ -58,6 +66,9 @@ var widgetRows = []struct {
 	{why: "everything", meta: `{"ui":{"csp":{"connectDomains":["*"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
 	{why: "no https", meta: `{"ui":{"csp":{"connectDomains":["http://api.example.com"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
 	{why: "more than an origin", meta: `{"ui":{"csp":{"connectDomains":["https://api.example.com/v1"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
+	{why: "an origin with a query", meta: `{"ui":{"csp":{"connectDomains":["https://api.example.com?key=1"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
+	{why: "an origin with a fragment", meta: `{"ui":{"csp":{"connectDomains":["https://api.example.com#key"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
+	{why: "an origin with a user", meta: `{"ui":{"csp":{"connectDomains":["https://shop@api.example.com"],"resourceDomains":["https://cdn.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-origin"}},
 	{why: "all hosts below one", meta: `{"ui":{"csp":{"connectDomains":[],"resourceDomains":["https://*.example.com"]},"domain":"d","prefersBorder":false}}`, want: []string{"widget/csp-wildcard"}},
 	{why: "an image from elsewhere", page: func(p string) string { return p + `<img src="//img.example.net/a.png">` }, want: []string{"widget/csp-undeclared"}},
 	{why: "a request to elsewhere", page: func(p string) string { return p + `<script>fetch("https://api.example.net/v1/x")</script>` }, want: []string{"widget/csp-undeclared"}},
