@@ -2,19 +2,14 @@ package world
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net"
-	"net/url"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/process"
 	"github.com/retake-harness/retake/harness/scenario"
@@ -43,22 +38,25 @@ type Server struct {
 	proc    *process.Process // of a program that is reached by its address
 
 	mu       sync.Mutex
-	sessions map[string]*mcptool.Session // by the principal
+	sessions map[string]*session // by the principal
 	closed   bool
 }
 
-const (
-	startTime = 30 * time.Second // for a program to be reached, where the server says nothing
-	pollEvery = 5 * time.Millisecond
-	mostPorts = 3 // how often another port is tried
-	grace     = 2 * time.Second
-)
+// session is a connection that has been made, or is being made.
+type session struct {
+	cancel context.CancelFunc
+	ready  chan struct{}    // closed when the two below are known
+	open   *mcptool.Session // nil where it could not be made
+	err    error
+}
+
+const grace = 2 * time.Second
 
 // StartServer starts the server's program where it is reached by its address; one
 // that speaks over its standard input is started by its first session. It lives
 // until Close or Kill, or until ctx ends.
 func StartServer(ctx context.Context, s scenario.Server, o Options, st Start) (*Server, error) {
-	server := &Server{life: ctx, spec: s, options: o, start: st, sessions: map[string]*mcptool.Session{}}
+	server := &Server{life: ctx, spec: s, options: o, start: st, sessions: map[string]*session{}}
 	if o.Shared == nil && len(s.Build) > 0 {
 		server.own = NewShared()
 		o.Shared = server.own
@@ -70,111 +68,54 @@ func StartServer(ctx context.Context, s scenario.Server, o Options, st Start) (*
 	return server, nil
 }
 
-// prepare builds the program, and starts it where it is reached by its address.
-func (s *Server) prepare(ctx context.Context, o *Options) (err error) {
-	if s.built, err = o.Shared.build(ctx, &s.spec, o); err != nil || len(s.spec.Command) == 0 || s.spec.URL == "" {
-		return err
-	}
-	for range mostPorts {
-		if err = s.launch(ctx); !errors.Is(err, errEnded) || !strings.Contains(s.spec.URL, "${"+scenario.Port+"}") {
-			break // somebody else may have been quicker to take the port
-		}
-	}
-	return err
-}
-
-var errEnded = errors.New("the program ended before it could be reached")
-
-// launch starts the program and waits until its address can be reached.
-func (s *Server) launch(ctx context.Context) error {
-	port, err := freePort(ctx)
-	if err != nil {
-		return failure.Errorf(failure.World, "finding a free port: %w", err)
-	}
-	values := map[string]string{scenario.Scratch: s.start.Scratch, scenario.Port: port, scenario.Build: s.built}
-	original := s.spec
-	original.URL = scenario.Fill(s.spec.URL, values)
-	env, _, err := process.Environment(append(Filled(s.spec.Env, values), Filled(s.start.Env, values)...), s.options.Getenv)
-	if err != nil {
-		return err
-	}
-	proc, err := process.Start(ctx, process.Command{Args: Fill(s.spec.Command, values), Env: env, Dir: s.options.Dir, Listen: s.start.Listen})
-	if err != nil {
-		return err
-	}
-	if err := s.reached(ctx, proc, original.URL); err != nil {
-		proc.Kill()
-		return err
-	}
-	go func() { _, _ = io.Copy(io.Discard, proc.Stdout) }() // until it ends
-	s.proc, s.spec = proc, original
-	return nil
-}
-
-func (s *Server) reached(ctx context.Context, proc *process.Process, address string) error {
-	u, err := url.Parse(address)
-	if err != nil {
-		return failure.Errorf(failure.ScenarioInvalid, "its address: %w", err)
-	}
-	host := u.Host
-	if u.Port() == "" {
-		host = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	}
-	limited, cancel := clock.WithTimeout(ctx, max(s.spec.Timeout, startTime))
-	defer cancel()
-	for {
-		conn, err := new(net.Dialer).DialContext(limited, "tcp", host)
-		if err == nil {
-			return conn.Close()
-		}
-		if how := proc.How(); how != "" {
-			return failure.Errorf(failure.World, "%w: %s%s", errEnded, how, stderr(proc))
-		}
-		if clock.Sleep(limited, pollEvery) != nil {
-			return failure.Errorf(failure.World, "the program cannot be reached at %s: %w%s", host, err, stderr(proc))
-		}
-	}
-}
-
-func stderr(p *process.Process) string {
-	if text := p.Stderr(); text != "" {
-		return "; standard error: " + text
-	}
-	return ""
-}
-
-func freePort(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
-}
-
 // Session is the connection in the principal's name, nil for nobody's; it is made
 // at the first call. Of a server that speaks over its standard input each
 // principal has a program of its own. An error that comes of the principal's
 // credentials is mcptool.ErrUnauthorized.
 func (s *Server) Session(p *scenario.Principal) (*mcptool.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	name := ""
 	if p != nil {
 		name = p.Name
 	}
-	if have := s.sessions[name]; have != nil {
-		return have, nil
-	}
+	s.mu.Lock()
 	if s.closed {
+		s.mu.Unlock()
 		return nil, failure.Errorf(failure.World, "MCP server %q: is closed", s.spec.Name)
 	}
-	session, err := mcptool.Connect(s.life, s.as(p), s.options.Getenv)
-	if err != nil {
-		return nil, err
+	c := s.sessions[name]
+	if c == nil {
+		life, cancel := context.WithCancel(s.life)
+		c = &session{cancel: cancel, ready: make(chan struct{})}
+		s.sessions[name] = c
+		go s.connect(life, c, name, p)
 	}
-	s.sessions[name] = session
-	return session, nil
+	s.mu.Unlock()
+	<-c.ready
+	return c.open, c.err
+}
+
+// connect makes the session; one that could not be made is forgotten, so that the
+// next who wants it tries again.
+func (s *Server) connect(life context.Context, c *session, name string, p *scenario.Principal) {
+	defer close(c.ready)
+	if c.err = s.runs(); c.err == nil {
+		c.open, c.err = mcptool.Connect(life, s.as(p), s.options.Getenv)
+	}
+	if c.err != nil {
+		c.cancel()
+		s.mu.Lock()
+		delete(s.sessions, name)
+		s.mu.Unlock()
+	}
+}
+
+// runs tells of a program that has ended: whoever answers at its address now is
+// somebody else.
+func (s *Server) runs() error {
+	if s.proc == nil || s.proc.How() == "" {
+		return nil
+	}
+	return failure.Errorf(failure.World, "MCP server %q: the program has ended: %s%s", s.spec.Name, s.proc.How(), stderr(s.proc))
 }
 
 // Address is where the server is reached; "" for one that speaks over its standard
@@ -216,14 +157,24 @@ func (s *Server) Kill() {
 // Close ends the connections and the programs. It may be called more than once.
 func (s *Server) Close() { s.end((*mcptool.Session).Close) }
 
-func (s *Server) end(session func(*mcptool.Session)) {
+// end waits for no session that is still being made: it is given up.
+func (s *Server) end(how func(*mcptool.Session)) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
-	for _, open := range s.sessions {
-		session(open)
+	sessions := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	for _, c := range sessions {
+		select {
+		case <-c.ready:
+		default:
+			c.cancel()
+			<-c.ready
+		}
+		if c.open != nil {
+			how(c.open)
+		}
+		c.cancel()
 	}
-	clear(s.sessions)
 	if s.proc != nil {
 		s.proc.Terminate(grace)
 	}

@@ -50,9 +50,9 @@ func TestMain(m *testing.M) {
 			})
 			_ = s.Run(context.Background(), &mcp.StdioTransport{})
 		},
-		"web-shop": webShop,
-		"weigh":    func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
-		"fails":    func() { fmt.Fprintln(os.Stderr, "no database"); os.Exit(2) },
+		"web-shop": webShop, "slow-to-serve": slowToServe, "mute": mute,
+		"weigh": func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+		"fails": func() { fmt.Fprintln(os.Stderr, "no database"); os.Exit(2) },
 	})
 }
 
