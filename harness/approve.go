@@ -2,8 +2,10 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
@@ -17,11 +19,12 @@ type person struct {
 
 	mu    sync.Mutex
 	asked map[string]int // by tool
+	used  map[int]bool   // entries of the script
 	late  map[string]bool
 }
 
 func newPerson(p *Params) *person {
-	return &person{script: p.Scenario.Approvals, ask: p.Approve, asked: map[string]int{}, late: map[string]bool{}}
+	return &person{script: p.Scenario.Approvals, ask: p.Approve, asked: map[string]int{}, used: map[int]bool{}, late: map[string]bool{}}
 }
 
 // decide answers for one call.
@@ -54,17 +57,40 @@ func (p *person) scripted(name string) *scenario.Approval {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked[name]++
-	var each *scenario.Approval
+	each := -1
 	for i := range p.script {
 		switch a := &p.script[i]; {
 		case a.Tool != name:
 		case a.Call == p.asked[name]:
+			p.used[i] = true
 			return a
 		case a.Call == 0:
-			each = a
+			each = i
 		}
 	}
-	return each
+	if each < 0 {
+		return nil
+	}
+	p.used[each] = true
+	return &p.script[each]
+}
+
+// unasked fails the run for the decisions that nobody has asked for.
+func (w *world) unasked() {
+	for i := range w.person.script {
+		a := &w.person.script[i]
+		if w.person.used[i] || a.Call == 0 && w.person.asked[a.Tool] > 0 { // what is said of all other calls may be about none
+			continue
+		}
+		which := "a call"
+		if a.Call > 0 {
+			which = fmt.Sprintf("call %d", a.Call)
+		}
+		w.fail(Failure{
+			Class: failure.Expectation, Part: w.speaker(), What: fmt.Sprintf("nobody asked for the decision %s about %s of %s", a.Decision, which, a.Tool),
+			Why: "what is decided about a call that is not made decides nothing", Next: "drop the entry, or mend what keeps the call from being made",
+		}, fmt.Sprintf("approvals[%d]", i))
+	}
 }
 
 // later refuses a call at first: the answer comes when it is over, and holds for

@@ -120,3 +120,35 @@ approvals: [{tool: commit, decision: edit, args: {id: 1}}]
 		t.Errorf("%s %+v", r.Verdict, r.Failures)
 	}
 }
+
+// What is decided about a call that nobody makes decides nothing, and is told.
+func TestADecisionThatNobodyAsksFor(t *testing.T) {
+	for _, tc := range []struct {
+		why       string
+		approvals []scenario.Approval
+		want      string // "" passes
+	}{
+		{"asked for", []scenario.Approval{{Tool: "pay", Call: 1, Decision: scenario.DecideApprove}}, ""},
+		{"one entry for each call", []scenario.Approval{{Tool: "pay", Decision: scenario.DecideApprove}}, ""},
+		{"the call itself goes before each", []scenario.Approval{{Tool: "pay", Decision: scenario.DecideDeny}, {Tool: "pay", Call: 1, Decision: scenario.DecideApprove}}, ""},
+		{"another tool", []scenario.Approval{{Tool: "pay", Decision: scenario.DecideApprove}, {Tool: "mail", Decision: scenario.DecideApprove}}, "nobody asked for the decision approve about a call of mail"},
+		{"a fifth call that is not made", []scenario.Approval{{Tool: "pay", Call: 1, Decision: scenario.DecideApprove}, {Tool: "pay", Call: 5, Decision: scenario.DecideDeny}}, "nobody asked for the decision deny about call 5 of pay"},
+	} {
+		shop := &till{}
+		r := harness.Exec(t.Context(), harness.Params{
+			Scenario: &scenario.Scenario{
+				Name: "till", Turns: []scenario.Turn{{User: "Pay."}}, Tools: []tool.Decl{{Name: "pay", Approval: true}}, Approvals: tc.approvals,
+				Expect: scenario.Expect{Breaches: []string{"W4"}},
+			},
+			Model: "m", API: wire.AnthropicMessages, Transport: http.NewFileTransport(http.Dir(t.TempDir())), RunID: "r",
+			Executors: map[string]tool.Executor{"pay": shop}, Agent: harness.Func(pay),
+		})
+		said := ""
+		for _, f := range r.Failures {
+			said += f.What
+		}
+		if said != tc.want || shop.taken != 1 {
+			t.Errorf("%s: %q, %d taken, want %q", tc.why, said, shop.taken, tc.want)
+		}
+	}
+}

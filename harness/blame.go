@@ -49,7 +49,7 @@ func wayOn(c failure.Class, scenario string) (why, next string) {
 	case failure.ScenarioInvalid:
 		return "a specification that is not understood checks nothing", "correct the scenario, or the fault that was asked for, at the place that is named"
 	case failure.World:
-		return "the world around the run could not be built", "make the named file or folder usable, and run it again"
+		return "the world around the run could not be built", "mend what is named, and run it again"
 	case failure.Internal:
 		return "this is a defect of retake, not of what it tests", "report it with the scenario and its cassettes"
 	default:

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,29 @@ func (w *world) breachesBefore() bool {
 		}
 	}
 	return found
+}
+
+// toolsBefore files what tools that really run have done before a miss: that they
+// broke, and what they did to the world. The miss may only follow from it.
+func (w *world) toolsBefore() {
+	said := map[string]bool{}
+	for _, a := range w.result.Attempts {
+		broke := a.Class == failure.ToolUnavailable || a.Class == failure.ToolTimeout || a.Class == failure.ToolBadOutput
+		what := fmt.Sprintf("the tool %s: %s: %s", a.Tool, a.Code, a.Detail)
+		if !broke || w.params.Executors[a.Tool] == nil || w.struckFaults() != "" || said[what] {
+			continue
+		}
+		said[what] = true
+		w.fail(Failure{
+			Class: a.Class, Part: failure.PartTool, What: what,
+			Why: "what the model is told of it is no longer what was recorded", Next: "mend the tool, or look why it cannot be reached; then run it again",
+		}, "")
+	}
+	for _, b := range contract.Breaches(w.result.Findings) {
+		if b.Part == failure.PartTool && (b.Rule == "W6" || b.Rule == "W8") {
+			w.breach(b)
+		}
+	}
 }
 
 // missPart is the part whose change explains a miss of an agent that leads its

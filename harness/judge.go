@@ -39,6 +39,9 @@ func (w *world) judge() {
 		w.expectations()
 	}
 	w.breaches()
+	if w.injector == nil && w.end.Class == failure.None {
+		w.unasked()
+	}
 	if !w.shortened() {
 		w.unplayed()
 	}
@@ -140,7 +143,7 @@ func (w *world) terms() contract.Terms {
 		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
 		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects, Probed: w.result.Probed,
 		// What a run had not come to when it ended is nothing that it did wrong.
-		AtMost: w.end.Class == failure.Diverged || w.params.ContractOnly && (w.end.Class != failure.None || w.otherAnswers()),
+		AtMost: w.err != nil || w.end.Class == failure.Diverged || w.params.ContractOnly && (w.end.Class != failure.None || w.otherAnswers()),
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
 	}
 	for _, g := range s.Guard {
@@ -194,6 +197,7 @@ func (w *world) endedBy(err error) {
 	r := w.result
 	f := failureOf(r, err)
 	if miss := new(cassette.Miss); errors.As(err, &miss) {
+		w.toolsBefore()
 		f.Part = w.missPart(miss)
 		if struck := w.struckFaults(); struck != "" && !w.injector.Seen() && (miss.Bare || miss.Kind == cassette.UsedUp || miss.Cause == cassette.CauseHistory) {
 			f.after(struck, miss)

@@ -181,11 +181,11 @@ func (w *world) again() func(string) bool {
 
 // decide asks the person that the scenario scripts, or who is there.
 func (w *world) decide() func(context.Context, tool.Call) (tool.Decision, error) {
-	ask := newPerson(&w.params).decide
+	w.person = newPerson(&w.params)
 	if w.injector == nil {
-		return ask
+		return w.person.decide
 	}
-	return w.injector.Decide(ask)
+	return w.injector.Decide(w.person.decide)
 }
 
 // crash ends what the agent does; whatever it still asks for is refused.

@@ -46,6 +46,7 @@ type world struct {
 	runs                []contract.Evidence  // of each run of the task; nil for one
 	borrowed            bool                 // the tools' recording is that of the run without faults
 	end                 *journal.Ended
+	person              *person
 	kill                func() // ends what the agent does now
 	panicked            bool
 	err                 error // what ended the run, nil when the agent did

@@ -51,6 +51,20 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// What one principal does is not what another does, by whatever key.
+func TestPrincipalsAreKeptApart(t *testing.T) {
+	l := &effect.Ledger{}
+	exec := l.Wrap(&tool.Decl{Name: "pay", Key: &tool.Key{Field: "key", From: tool.KeyFromModel}}, nothing)
+	for i, who := range []string{"alice", "bob", "alice"} {
+		if _, err := exec.Execute(t.Context(), tool.Call{Tool: "pay", Args: jsontext.Value(`{"key":"k"}`), Ordinal: i + 1, Principal: who}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := l.Effects()["pay"]; got != 2 {
+		t.Errorf("%d effects of two people", got)
+	}
+}
+
 // A delivery counts when it goes out: an answer that is lost does not undo it.
 func TestALostAnswerIsAnEffect(t *testing.T) {
 	l := &effect.Ledger{}

@@ -46,6 +46,8 @@ var secretPatterns = []pattern{
 var internalPatterns = []pattern{
 	{"", regexp.MustCompile(`goroutine \d+ \[|Traceback \(most recent call last\)|\bat [\w$.<>]+\([\w.]+:\d+\)|panic: `), "a stack trace"},
 	{"", regexp.MustCompile(`https?://(?:localhost|127\.\d|10\.\d|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w.-]+\.(?:internal|local|svc|lan|intranet)\b)[^\s"']*`), "an inner address"},
+	{"", regexp.MustCompile(`\b(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01])|127\.\d{1,3})\.\d{1,3}\.\d{1,3}:\d+|\blocalhost:\d+|\[::1\]:\d+`), "an inner address"},
+	{"", regexp.MustCompile(`\b(?:pq|SQLSTATE|SQLITE_[A-Z]+|ORA-\d+)\b:? |\bconstraint "|\b(?:UNIQUE|CHECK|FOREIGN KEY|NOT NULL) constraint failed\b|\brelation "\w+" does not exist|\bno such (?:table|column): |\bSQL logic error\b|\bsyntax error at or near\b`), "a database's words"},
 	{"", regexp.MustCompile(`(?:^|[\s"'(=:])(?:/(?:home|root|usr|var|etc|opt|srv|tmp|app|Users|private)/[\w./-]+|[A-Z]:\\[\w\\.-]+)`), "an absolute path"},
 	// In capitals the words are enough; in small letters they are also English.
 	{"", regexp.MustCompile(`\b(?:SELECT\s.+\sFROM|INSERT\sINTO|UPDATE\s\w+\sSET|DELETE\sFROM)\s`), "a database query"},

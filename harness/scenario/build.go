@@ -32,7 +32,9 @@ type builder struct {
 	servers []Server               // that may be used
 	used    []Server               // that are
 	found   map[string][]tool.Decl // the servers' tools; nil: they have not been asked
-	pending bool                   // which tools there are is not known yet
+	probed  map[string]bool
+	probeAt map[string]yamlwalk.Pos
+	pending bool // which tools there are is not known yet
 }
 
 func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
@@ -278,6 +280,7 @@ func (b *builder) expect(w *expect) Expect {
 
 // doubt warns of a scenario that checks next to nothing.
 func (b *builder) doubt(w *expect) {
+	b.doubtEffects(w)
 	if w.golden != nil && !*w.golden && !w.checks() {
 		b.warnf(yamlwalk.Pos{Line: 1, Column: 1}, "without the golden transcript and any expectation but how the run ends this checks only the contract; say under expect what must hold")
 	}

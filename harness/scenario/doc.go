@@ -124,8 +124,10 @@
 // and what env names, and are ended with all that they have started.
 //
 // An error that a tool reports as {"ok":false,"error":{"code":…,"message":…,
-// "retryable":…}} is told to the model as it is. Of anything else that goes wrong it
-// is told what kind it is, never the tool's words.
+// "retryable":…}} is told to the model as it is, and so is the text of an MCP tool with
+// isError. What of it looks like internals or a secret is kept back, and is a breach of
+// W8. Of anything else that goes wrong the model is told what kind it is, never the
+// tool's words.
 //
 // A variable of the environment that a tool is given must be named under secrets
 // in retake.yaml. Such a run is on the real clock and starts its servers for itself
@@ -147,7 +149,10 @@
 // tool that reads, or by an address. pointer leads to a number, or to what has as
 // many members; matches counts in a text. It is counted before and after the run, and expect: effects then is
 // about the difference. Where other runs may change what is counted, such runs are
-// made one after the other.
+// made one after the other. What is counted has to be expected, and what is expected
+// of a tool that really runs should be counted: calls that reach it say nothing of
+// what it did. A Go test imports the driver: modernc.org/sqlite, or
+// github.com/jackc/pgx/v5/stdlib.
 //
 // # In whose name
 //

@@ -47,6 +47,7 @@ func (b *builder) actAs(w *written, s *Scenario) {
 	for i := range s.Principals {
 		known[i] = s.Principals[i].Name
 	}
+	b.reach(w, s)
 	used := map[string]bool{}
 	for i := range s.Turns {
 		as := w.as
@@ -67,6 +68,27 @@ func (b *builder) actAs(w *written, s *Scenario) {
 	for i, name := range known {
 		if !used[name] {
 			b.f.Failf(w.principals[i].At, "no turn is in the name of %q; say as: %s, or drop it", name, name)
+		}
+	}
+}
+
+// reach wants what a principal brings to get anywhere: headers go to addresses,
+// environments to programs.
+func (b *builder) reach(w *written, s *Scenario) {
+	addresses, programs := false, false
+	for _, r := range b.runs {
+		addresses, programs = addresses || r.HTTP != nil, programs || r.Command != nil
+	}
+	for i := range b.used {
+		addresses, programs = addresses || b.used[i].URL != "", programs || b.used[i].URL == ""
+	}
+	for i := range s.Principals {
+		switch p := &s.Principals[i]; {
+		case b.pending: // nobody knows yet
+		case p.Headers != nil && p.Env == nil && !addresses:
+			b.f.Failf(w.principals[i].At, "the headers of %q reach nobody: no tool runs at an address; a program is told by env", p.Name)
+		case p.Env != nil && p.Headers == nil && !programs:
+			b.f.Failf(w.principals[i].At, "the env of %q reaches nobody: no tool is a program of its own; an address is told by headers", p.Name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -165,6 +166,7 @@ var httpProbe = yamlwalk.Object[HTTP]{
 // that answers.
 func (b *builder) probes(written []yamlwalk.Entry[WrittenProbe]) []Probe {
 	var out []Probe
+	b.probed, b.probeAt = map[string]bool{}, map[string]yamlwalk.Pos{}
 	for _, e := range written {
 		b.needTool(text{V: e.Key, At: e.At}, "")
 		w := e.Value
@@ -175,6 +177,7 @@ func (b *builder) probes(written []yamlwalk.Entry[WrittenProbe]) []Probe {
 		default:
 			b.needReal(w.tool)
 		}
+		b.probed[e.Key], b.probeAt[e.Key] = true, e.At
 		out = append(out, w.Probe(e.Key))
 	}
 	return out
@@ -189,5 +192,22 @@ func (b *builder) needReal(name text) {
 		b.f.Failf(name.At, "unknown tool %q%s; name the server that has it with mcp, or declare it", name.V, suggest.Hint(name.V, names(b.tools)))
 	case !b.runs[name.V].Real():
 		b.f.Failf(name.At, "the tool %q answers from its recording, which counts nothing; say where it runs", name.V)
+	}
+}
+
+// doubtEffects wants each probe to be held against something, and tells where an
+// expectation about a tool that really runs is held against messages alone.
+func (b *builder) doubtEffects(w *expect) {
+	expected := map[string]bool{}
+	for _, e := range w.effects {
+		expected[e.Key] = true
+		if b.runs[e.Key].Real() && !b.probed[e.Key] {
+			b.warnf(e.At, "the effects of %q are counted by the calls that reach it, which says nothing of what it did; say under effects how they are counted in the world", e.Key)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.probed)) {
+		if !expected[name] && b.f.Err() == nil {
+			b.f.Failf(b.probeAt[name], "the effects of %q are counted, and held against nothing; say how many there have to be, under expect: effects", name)
+		}
 	}
 }

@@ -53,6 +53,9 @@ var invalidProbes = []invalidRow{
 	{"a recording counts nothing", valid + shopTool + "effects: {a: {tool: b}}\n", `7:21: the tool "b" answers from its recording, which counts nothing; say where it runs`, false},
 	{"an unknown tool that counts", valid + shopTool + "effects: {a: {tool: bb}}\n", `7:21: unknown tool "bb"; name the server that has it with mcp, or declare it`, false},
 	{"an unknown server", valid + shopTool + "effects: {a: {mcp: shpo, tool: l}}\n", `7:20: unknown MCP server "shpo" (did you mean "shop"?); declare it under servers, here or in retake.yaml`, false},
+	{"a count that is held against nothing", valid + shopTool + "effects: {a: {mcp: shop, tool: l}}\nexpect: {effects: {b: 1}}\n", `7:11: the effects of "a" are counted, and held against nothing; say how many there have to be, under expect: effects`, false},
+	{"headers where there is no address", valid + shopTool + "principals: {alice: {headers: {A: b}}}\nas: alice\n", `7:14: the headers of "alice" reach nobody: no tool runs at an address; a program is told by env`, false},
+	{"an environment where there is no program", valid + "servers: {shop: {url: 'https://h/mcp'}}\ntools: [{name: a, run: {mcp: shop}}]\nprincipals: {alice: {env: [A=b]}}\nas: alice\n", `7:14: the env of "alice" reaches nobody: no tool is a program of its own; an address is told by headers`, false},
 	{"a query has no pointer", valid + shopTool + "effects: {a: {sql: {database: 'sqlite:x', query: q}, pointer: /n}}\n", `7:14: "sql", "pointer", "matches" exclude each other; keep one`, true},
 	{"one way of counting", valid + shopTool + "effects: {a: {tool: a, pointer: /n, matches: n}}\n", `7:14: "sql", "pointer", "matches" exclude each other; keep one`, true},
 	{"an expression that is none", valid + shopTool + "effects: {a: {tool: a, matches: '['}}\n", `7:33: "[" is no regular expression: missing closing ]`, false},
@@ -188,7 +191,7 @@ func TestProbesAndPrincipals(t *testing.T) {
   shop: {command: [shop, --db, '${scratch}/db', --port, '${port}'], url: 'http://127.0.0.1:${port}/mcp', hooks: {points: [after_effect], clock: true, fail: [payment]}}
 principals:
   alice: {headers: {Authorization: {env: ALICE, prefix: 'Bearer '}}}
-  bob: {env: [TENANT=bob]}
+  bob: {headers: {X: bob}, env: [TENANT=bob]}
 as: alice
 turns: [one, {user: two, as: bob}, {user: three}]
 tools: [{name: order, run: {mcp: shop}}, {name: mail, run: {mcp: shop}}, {name: note, run: {mcp: shop}}, {name: post, run: {mcp: shop}}]
@@ -197,6 +200,7 @@ effects:
   mail: {mcp: shop, tool: list_mails, args: {all: true}, pointer: /mails}
   note: {mcp: shop, tool: list_notes, matches: 'note \d+'}
   post: {http: {url: 'https://h/posts', headers: {X: {env: POST_KEY}}}, pointer: /n}
+expect: {effects: {order: 1, mail: 1, note: 1, post: 1}}
 `
 	s, err := scenario.Parse("s.yaml", []byte(text), scenario.Options{})
 	if err != nil {

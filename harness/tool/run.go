@@ -53,15 +53,28 @@ func (p *Pending) check(ctx context.Context) (*Error, error) {
 		return bad, nil
 	}
 	p.call.Args, p.args = args, args
-	if g := p.box.opts.Guard; g != nil {
-		if reason, blocked := g(p.call); blocked {
-			return &Error{Code: CodeBlocked, Message: reason, Class: failure.ToolBlocked}, nil
-		}
+	if blocked := p.blocked(); blocked != nil {
+		return blocked, nil
 	}
 	if refused, err := p.approve(ctx); refused != nil || err != nil {
 		return refused, err
 	}
+	if blocked := p.blocked(); blocked != nil { // a person may have changed the arguments
+		return blocked, nil
+	}
 	return nil, p.addHostKey()
+}
+
+// blocked is the policy's refusal of the call; nil without one.
+func (p *Pending) blocked() *Error {
+	g := p.box.opts.Guard
+	if g == nil {
+		return nil
+	}
+	if reason, blocked := g(p.call); blocked {
+		return &Error{Code: CodeBlocked, Message: reason, Class: failure.ToolBlocked}
+	}
+	return nil
 }
 
 func (b *Box) names() []string {

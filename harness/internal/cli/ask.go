@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
+	"github.com/retake-harness/retake/harness/transcript"
 )
 
 // asker asks the person at the terminal whether a call may be made, one call at a
@@ -36,7 +37,7 @@ func (a *asker) ask(ctx context.Context, c tool.Call) (bool, error) {
 		a.lines = make(chan string)
 		go a.read()
 	}
-	_, _ = fmt.Fprintf(a.sys.Stderr, "the agent wants to call %s %s\napprove? [y/N] ", c.Tool, c.Args)
+	_, _ = fmt.Fprintf(a.sys.Stderr, "the agent wants to call %s %s\napprove? [y/N] ", transcript.Safe(c.Tool), transcript.Safe(string(c.Args)))
 	select {
 	case line := <-a.lines:
 		answer := strings.ToLower(strings.TrimSpace(line))
