@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -108,7 +109,7 @@ func dial(ctx context.Context, host string) error {
 // reached waits until the host answers, and then for a moment whether the program
 // goes on: one that has ended is not who answers.
 func (s *Server) reached(ctx context.Context, proc *process.Process, host string) error {
-	limited, cancel := clock.WithTimeout(ctx, max(s.spec.Timeout, startTime))
+	limited, cancel := clock.WithTimeout(ctx, cmp.Or(s.spec.Timeout, startTime))
 	defer cancel()
 	for {
 		err := dial(limited, host)
