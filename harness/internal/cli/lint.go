@@ -46,7 +46,10 @@ With --probe each tool is called with arguments that it has to refuse, and one t
 says that it only reads with such that it has to take. A tool that writes is given
 nothing but what is wrong as a whole; with --example a call that may really be made,
 which is then made twice with one idempotency key; with --probe-writes arguments
-with a single mistake, where it takes a key. A server that does not check its
+with a single mistake, where it takes a key. The arguments of the project's drills
+(drill.yaml) are examples, too, and are really called, at a server that the project
+starts with a folder of its own; one that it only has the address of is left alone.
+A server that does not check its
 arguments may do anything with them: probe one for tests. Where the server has the
 hook (hooks: {fail: […]}, or --fail) it is also tried while a dependency fails.
 

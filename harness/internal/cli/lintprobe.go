@@ -13,6 +13,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/world"
+	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/tool/mcptool"
@@ -70,7 +71,8 @@ func (l *linter) start(ctx context.Context, s *server, env ...tool.Setting) (*ru
 // probe tries the running server, and then one for each of its dependencies that
 // can be made to fail.
 func (l *linter) probe(ctx context.Context, s *server, set *lint.Set, w *running, f *lintFlags, salt string) error {
-	p := lint.Probing{Examples: f.given, Writes: f.probeWrites, Key: "retake-" + salt, Secrets: l.secretValues()}
+	p := lint.Probing{Examples: f.given, Volatile: map[string][]jsondoc.Pointer{}, Writes: f.probeWrites, Key: "retake-" + salt, Secrets: l.secretValues()}
+	l.fromDrills(s, set, &p, w.scratch)
 	var err error
 	if p.Effects, err = l.effects(s, w, f.counts); err != nil {
 		return err
@@ -91,7 +93,12 @@ func (l *linter) probe(ctx context.Context, s *server, set *lint.Set, w *running
 		failing.end()
 	}
 	found, notes := prober.Found()
-	l.found, l.notes = append(l.found, found...), append(l.notes, notes...)
+	l.found = append(l.found, found...)
+	for _, n := range notes { // scenarios describe one server in several ways
+		if !slices.Contains(l.notes, n) {
+			l.notes = append(l.notes, n)
+		}
+	}
 	if ctx.Err() != nil {
 		return failure.Errorf(failure.Interrupted, "interrupted")
 	}
@@ -105,13 +112,16 @@ func (l *linter) secretValues() []string {
 	return l.suite.Config.Hidden().Plain()
 }
 
-// effects count what the scenarios that use the server count, in its own folder,
-// and what the command line says.
+// effects count what the scenarios that use the server count, and its drills, in its
+// own folder, and what the command line says.
 func (l *linter) effects(s *server, w *running, counts []scenario.Probe) (map[string]effect.Probe, error) {
 	out := map[string]effect.Probe{}
 	all := slices.Clone(counts)
 	for _, sc := range s.used {
 		all = append(all, sc.Probes...)
+	}
+	for _, d := range l.drillsOf(s) {
+		all = append(all, d.Effects())
 	}
 	for i := range all {
 		p := &all[i]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/internal/config"
+	"github.com/retake-harness/retake/harness/internal/drillfile"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/scenario"
@@ -28,6 +29,7 @@ type linter struct {
 	found     []lint.Finding
 	notes     []string // what was not looked at, and why
 	scenarios []*scenario.Scenario
+	drills    []*drillfile.Drill
 }
 
 // files looks at what is written.
@@ -36,10 +38,14 @@ func (l *linter) files(names []string) error {
 	project := lint.Project{Scenarios: l.suite.Dirs.Scenarios, Names: names, Options: c.Options(nil), Golden: l.golden}
 	found, loaded := project.Lint()
 	l.scenarios = loaded
+	unread, err := l.readDrills(names)
+	if err != nil {
+		return err
+	}
 	if !l.lintFiles {
 		return nil
 	}
-	l.found = append(l.found, found...)
+	l.found = slices.Concat(l.found, found, unread)
 	if !l.whole {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/effect"
+	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/tool/mcptool"
 )
 
@@ -29,6 +30,8 @@ type Probing struct {
 	// Examples are arguments of calls that may really be made, by the tool. Those of a
 	// write have their effect.
 	Examples map[string]jsontext.Value
+	// Volatile is what may differ in the answers to a repeated call, by the tool.
+	Volatile map[string][]jsondoc.Pointer
 	// Writes allows arguments with a single mistake for writes that have an
 	// idempotency key, too.
 	Writes bool
@@ -49,6 +52,9 @@ type Prober struct {
 	notes []string
 	// codes are the codes of errors, by the kind of what was wrong.
 	codes map[kind]map[string]string // code → the tool that gave it
+	// usual are the codes of what is refused while nothing fails, by the tool.
+	usual map[string]string
+	keys  int // that were made
 }
 
 // kind is what was wrong with a call.
@@ -58,11 +64,14 @@ const (
 	kindArguments  kind = "bad arguments"
 	kindBusiness   kind = "what the tool cannot do"
 	kindDependency kind = "a dependency that fails"
+	// kindMadeUp is kindBusiness of arguments that nobody has said to be right ones: a
+	// tool that answers that they are wrong may well be right.
+	kindMadeUp kind = "arguments that were made up"
 )
 
 // NewProber makes one for the server's tools.
 func NewProber(s *Set, p Probing) *Prober {
-	return &Prober{Probing: p, set: s, codes: map[kind]map[string]string{}}
+	return &Prober{Probing: p, set: s, codes: map[kind]map[string]string{}, usual: map[string]string{}}
 }
 
 // Try tries the server's tools, and stops when it has broken down.
@@ -77,6 +86,20 @@ func (b *Prober) Try(ctx context.Context, ask Asker) {
 				try(ctx, &b.set.Tools[i])
 			}
 		}
+	}
+	b.notRepeated()
+}
+
+// notRepeated notes the writes with a key that nobody gave an example of.
+func (b *Prober) notRepeated() {
+	var names []string
+	for i := range b.set.Tools {
+		if t := &b.set.Tools[i]; t.Writes() && keyField(t) != "" && b.Examples[t.Name] == nil {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) > 0 {
+		b.note("not tried with a repeated idempotency key: %s; give --example TOOL=JSON, a call that may really be made, or drill them: retake drill", strings.Join(names, ", "))
 	}
 }
 
@@ -121,7 +144,7 @@ func (b *Prober) call(ctx context.Context, t *Tool, args jsontext.Value) (mcptoo
 // badArguments gives a tool what it has to refuse.
 func (b *Prober) badArguments(ctx context.Context, t *Tool) {
 	single := !t.Writes() || b.Writes && hasKey(t)
-	cases, why := mistaken(t, b.example(t, "mistaken"), single)
+	cases, why := mistaken(t, b.example(t), single)
 	if len(cases) == 0 {
 		b.note("tool %q was not tried with bad arguments: %s", t.Name, why)
 	}
@@ -135,11 +158,12 @@ func (b *Prober) badArguments(ctx context.Context, t *Tool) {
 }
 
 // example is the tool's example with a new key, where it takes one; nil without an
-// example. of is what the key is for.
-func (b *Prober) example(t *Tool, of string) jsontext.Value {
+// example. Keys are short and plain, since tools bound their length and form.
+func (b *Prober) example(t *Tool) jsontext.Value {
 	args := b.Examples[t.Name]
 	if field := keyField(t); field != "" && args != nil {
-		return with(args, field, strings.Join([]string{b.Key, of, t.Name}, "-"))
+		b.keys++
+		return with(args, field, fmt.Sprintf("%s-%d", b.Key, b.keys))
 	}
 	return args
 }
@@ -161,7 +185,7 @@ func (b *Prober) reads(ctx context.Context, t *Tool) {
 			return
 		}
 		if outcome := read(a); outcome.failed {
-			b.anError(t, a, kindBusiness)
+			b.refused(t, a)
 		} else if outcome.disagrees != "" {
 			b.find(&disagrees, t, "%s", outcome.disagrees)
 		}
@@ -176,7 +200,7 @@ func (b *Prober) reads(ctx context.Context, t *Tool) {
 
 // repeats makes a call whose arguments the caller has given twice with one key.
 func (b *Prober) repeats(ctx context.Context, t *Tool) {
-	args := b.example(t, "repeated")
+	args := b.example(t)
 	if args == nil || !t.Writes() || keyField(t) == "" {
 		return
 	}
@@ -186,7 +210,7 @@ func (b *Prober) repeats(ctx context.Context, t *Tool) {
 		return
 	}
 	if outcome := read(first); outcome.failed {
-		b.anError(t, first, kindBusiness)
+		b.refused(t, first)
 		b.note("tool %q: its example is refused (%s), so a repeated key was not tried", t.Name, short(first.Text))
 		return
 	}
@@ -196,8 +220,8 @@ func (b *Prober) repeats(ctx context.Context, t *Tool) {
 		return
 	}
 	after, ok3 := b.count(ctx)
-	if said(first) != said(second) {
-		b.find(&repeatsTwice, t, "the same key gave %s, and then %s", short(said(first)), short(said(second)))
+	if said(first, b.Volatile[t.Name]) != said(second, b.Volatile[t.Name]) {
+		b.find(&repeatsTwice, t, "the same key gave %s, and then %s", short(said(first, nil)), short(said(second, nil)))
 	}
 	for _, name := range b.counted() {
 		if ok && ok2 && ok3 && after[name] != middle[name] {
@@ -215,7 +239,7 @@ func (b *Prober) TryFailing(ctx context.Context, ask Asker, name string) {
 		t := &b.set.Tools[i]
 		args, _ := sound(t, b.Examples[t.Name])
 		if t.Writes() { // its effect has to be asked for
-			args = b.example(t, name)
+			args = b.example(t)
 		}
 		if args == nil || b.over(ctx) {
 			continue
@@ -224,7 +248,7 @@ func (b *Prober) TryFailing(ctx context.Context, ask Asker, name string) {
 		if !answered {
 			return
 		}
-		if read(a).failed {
+		if read(a).failed && !b.isUsual(t, a) {
 			failed = true
 			b.anError(t, a, kindDependency)
 			b.transient(t, name, a)
@@ -233,6 +257,12 @@ func (b *Prober) TryFailing(ctx context.Context, ask Asker, name string) {
 	if !failed && !b.over(ctx) {
 		b.note("no tool that was called fails while %s does; give an example of one that needs it", name)
 	}
+}
+
+// isUsual tells that the tool refuses the same while nothing fails.
+func (b *Prober) isUsual(t *Tool, a mcptool.Answer) bool {
+	e, ok := errorOf(a)
+	return ok && e.Code == b.usual[t.Name]
 }
 
 // transient wants an error of something that may work again in a moment.

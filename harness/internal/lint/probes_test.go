@@ -232,7 +232,7 @@ func TestWritesAreGivenNothingToWorkWith(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	_, notes := p.Found()
-	if len(notes) != 1 || !strings.Contains(notes[0], "no tool that was called fails while payment does") {
+	if len(notes) != 2 || !strings.Contains(notes[0], "not tried with a repeated idempotency key: create_order;") || !strings.Contains(notes[1], "no tool that was called fails while payment does") {
 		t.Errorf("%q", notes)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 var (
 	unreadable = Rule{
-		"scenario/unreadable", Error, "a scenario, or a file of tools, that cannot be read",
+		"scenario/unreadable", Error, "a scenario, or a file of tools or of drills, that cannot be read",
 		"what cannot be read is not run, and checks nothing",
 		"mend what the message says", "L9",
 	}
