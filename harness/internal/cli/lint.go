@@ -217,8 +217,9 @@ func lintExit(found []lint.Finding, strict bool) error {
 }
 
 func printFindings(w io.Writer, found []lint.Finding) {
-	for i := range found {
-		f := &found[i]
+	folded := lint.Fold(found)
+	for i := range folded {
+		f := &folded[i]
 		if f.Excuse != "" {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 type server struct {
 	scenario.Server
 	place lint.Place
+	stray bool // no project describes it
 	// declared are the scenarios' own words about its tools: an approval, a key.
 	declared []tool.Decl
 	// used are the scenarios that use it.
@@ -34,9 +35,9 @@ func adHoc(address string, command, env []string) (server, error) {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 			return server{}, failure.Errorf(failure.ScenarioInvalid, "--url must be an address like https://shop.example/mcp, without a password")
 		}
-		return server{Server: scenario.Server{Name: u.Hostname(), URL: address}}, nil
+		return server{Server: scenario.Server{Name: u.Hostname(), URL: address}, stray: true}, nil
 	}
-	s := server{Server: scenario.Server{Name: filepath.Base(command[0]), Command: command}}
+	s := server{Server: scenario.Server{Name: filepath.Base(command[0]), Command: command}, stray: true}
 	for _, e := range env {
 		name, value, given := strings.Cut(e, "=")
 		set := tool.Setting{Name: name, Value: value}
@@ -119,6 +120,16 @@ func (l *linter) wordsAbout(server string) []tool.Decl {
 	return out
 }
 
+// called is what a server is called in findings: what the project calls it; of one
+// that the command line describes what it says of itself, with how it was reached.
+// A name that could lead out of a folder is not taken over.
+func (s *server) called(says string) (name, by string) {
+	if !s.stray || says == "" || says == s.Name || strings.HasPrefix(says, ".") {
+		return s.Name, ""
+	}
+	return says, s.Name
+}
+
 // ask starts a server, holds what it says against the rules, and tries it where
 // that is asked for.
 func (l *linter) ask(sys IO, s *server, f *lintFlags, salt string) error {
@@ -128,10 +139,12 @@ func (l *linter) ask(sys IO, s *server, f *lintFlags, salt string) error {
 		return err
 	}
 	defer w.end()
-	set, err := lint.Read(ctx, w.session, s.Name, s.place)
+	name, by := s.called(w.session.Says())
+	set, err := lint.Read(ctx, w.session, name, s.place)
 	if err != nil {
 		return err
 	}
+	set.By = by
 	set.Declared(s.declared)
 	l.found = append(l.found, set.Lint()...)
 	if l.suite != nil {

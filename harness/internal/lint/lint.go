@@ -81,6 +81,7 @@ type Finding struct {
 	// On is what suppressions name: shop/order for a tool or a widget of a server,
 	// travel/get_weather for a tool in a folder of scenarios, a scenario's name.
 	On      string
+	Tool    string // of a server; "" for all else
 	Message string
 	Mend    string
 	// Excuse is why the project accepts it; "" where it does not. InSource tells

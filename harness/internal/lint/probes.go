@@ -113,7 +113,7 @@ func (b *Prober) Found() (found []Finding, notes []string) {
 func (b *Prober) over(ctx context.Context) bool { return ctx.Err() != nil || b.ask.Lost() != nil }
 
 func (b *Prober) note(format string, args ...any) {
-	text := fmt.Sprintf("server %q: ", b.set.Name) + fmt.Sprintf(format, args...)
+	text := b.set.server() + ": " + fmt.Sprintf(format, args...)
 	if !slices.Contains(b.notes, text) {
 		b.notes = append(b.notes, text)
 	}
@@ -124,7 +124,7 @@ func (b *Prober) note(format string, args ...any) {
 func (b *Prober) find(r *Rule, t *Tool, format string, args ...any) {
 	on := b.set.on(t.Name)
 	if !slices.ContainsFunc(b.found, func(f Finding) bool { return f.Rule == r.ID && f.On == on }) {
-		b.found = append(b.found, r.finding(b.set.place(t, spot{part: partName}), on, format, args...))
+		b.found = append(b.found, b.set.about(t, r.finding(b.set.place(t, spot{part: partName}), on, format, args...)))
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 type Set struct {
 	Name   string // of the server; of the folder where it is a file
 	Server bool
+	// By is the program or the host of a server that no project describes, besides the
+	// name that it gives of itself; else "".
+	By string
 	Place  Place // where the server is declared, or the file
 	Tools  []Tool
 	// Widgets are the pages of a server.
@@ -46,7 +49,7 @@ type spot struct{ part, pointer string }
 func (s *Set) place(t *Tool, at spot) Place {
 	named := fmt.Sprintf("tool %q", t.Name)
 	if t.file == nil {
-		p := s.Place.within(fmt.Sprintf("server %q", s.Name)).within(named)
+		p := s.Place.within(s.server()).within(named)
 		return p.within(serverPart(at))
 	}
 	p := At(t.file.Place(at.part)).within(named)
@@ -54,6 +57,14 @@ func (s *Set) place(t *Tool, at spot) Place {
 		p = p.within("/" + at.part + at.pointer)
 	}
 	return p
+}
+
+// server is how the server is told.
+func (s *Set) server() string {
+	if s.By == "" {
+		return fmt.Sprintf("server %q", s.Name)
+	}
+	return fmt.Sprintf("server %q (%s)", s.Name, s.By)
 }
 
 // serverPart names the spot in the words of the protocol.
@@ -84,6 +95,14 @@ func (s *Set) words(server, file string) string {
 		return server
 	}
 	return file
+}
+
+// about marks a finding with the server's tool that it is about.
+func (s *Set) about(t *Tool, f Finding) Finding {
+	if s.Server {
+		f.Tool = t.Name
+	}
+	return f
 }
 
 // Declared adds what the project says of a server's tools: an approval, a key.

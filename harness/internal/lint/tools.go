@@ -24,7 +24,7 @@ type toolCheck struct {
 
 // find notes a finding at a spot of the tool.
 func (c *toolCheck) find(at spot, format string, args ...any) {
-	c.out = append(c.out, c.rule.finding(c.set.place(c.tool, at), c.set.on(c.tool.Name), format, args...))
+	c.out = append(c.out, c.set.about(c.tool, c.rule.finding(c.set.place(c.tool, at), c.set.on(c.tool.Name), format, args...)))
 }
 
 // toolRules are the rules of tools, a group a file.

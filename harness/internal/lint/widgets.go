@@ -27,7 +27,7 @@ func (c *widgetCheck) find(where, format string, args ...any) {
 }
 
 func (s *Set) widgetPlace(uri, where string) Place {
-	return s.Place.within(fmt.Sprintf("server %q", s.Name)).within(fmt.Sprintf("widget %q", uri)).within(where)
+	return s.Place.within(s.server()).within(fmt.Sprintf("widget %q", uri)).within(where)
 }
 
 // users are the tools that name the widget.

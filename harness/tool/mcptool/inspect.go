@@ -14,6 +14,14 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 )
 
+// Says is the name that the server gives of itself; "" where it gives none.
+func (s *Session) Says() string {
+	if r := s.session.InitializeResult(); r != nil && r.ServerInfo != nil {
+		return r.ServerInfo.Name
+	}
+	return ""
+}
+
 // Listed is a tool with all that its server says of it.
 type Listed struct {
 	tool.Decl
