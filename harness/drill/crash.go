@@ -169,23 +169,11 @@ const doCrash = "take the key, the effect and its record in one transaction; whe
 
 func crash(t *trial, at Point) {
 	o := t.crashAt(at)
-	t.afterCrash(o, t.call(o), at)
-}
-
-// afterCrash judges the retry: done once, or said to be in doubt.
-func (t *trial) afterCrash(o operation, retry answer, at Point) {
-	t.atMost(1, doCrash)
-	switch {
-	case t.over():
-	case retry.ok():
-		t.effects(1, "answer ok only when the effect is there")
-		t.same(retry, t.call(o), "store the result of a recovered call under its key")
-		t.effects(1, doCrash)
-	case at == BeforeReserve:
-		t.breach("do the retry of a call of which nothing was written as a new one", "the retry is refused, though nothing of the first call was written: %s", retry.String())
-	case at == AfterRecord:
-		t.breach("look the key up before anything else, and answer what is stored", "the result was stored, and the retry does not get it: %s", retry.String())
-	default:
-		t.note("the retry is told that it is not served: %s", retry.String())
+	r := &recovery{trial: t, op: o, at: at}
+	r.retry()
+	r.retry()
+	if r.lockEnds() {
+		r.retry()
+		r.retry()
 	}
 }

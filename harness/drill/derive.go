@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/schema"
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -40,10 +41,46 @@ func (c *compiled) fits(args jsontext.Value) bool {
 
 // property is the schema of a member, as it is written.
 func (c *compiled) property(name string) map[string]jsontext.Value {
+	return c.below(c.root(), name)
+}
+
+// root is the schema as it is written.
+func (c *compiled) root() map[string]jsontext.Value {
 	if c == nil {
 		return nil
 	}
-	return members(members(members(c.raw)["properties"])[name])
+	return members(c.raw)
+}
+
+// below is the schema of a member of what node describes; "" is an element of a
+// list.
+func (c *compiled) below(node map[string]jsontext.Value, name string) map[string]jsontext.Value {
+	raw := node["items"]
+	if name != "" {
+		raw = members(node["properties"])[name]
+	}
+	return c.followed(members(raw))
+}
+
+// followed is what a reference within the schema leads to.
+func (c *compiled) followed(node map[string]jsontext.Value) map[string]jsontext.Value {
+	const most = 8 // references to references
+	for range most {
+		var ref string
+		if json.Unmarshal(node["$ref"], &ref) != nil || !strings.HasPrefix(ref, "#/") {
+			break
+		}
+		p, err := jsondoc.ParsePointer(ref[1:])
+		if err != nil {
+			break
+		}
+		found := p.Find(c.raw)
+		if len(found) == 0 {
+			break
+		}
+		node = members(found[0])
+	}
+	return node
 }
 
 func (c *compiled) required() []string {
@@ -146,57 +183,10 @@ func (t *trial) prepared(o operation) (id jsontext.Value, a answer) {
 	return found[0], a
 }
 
-// other are arguments that mean something else than the operation's; nil when
-// none are known.
-func (t *trial) other(o operation) jsontext.Value {
-	if t.Spec.Other != nil {
-		args := t.Spec.Other
-		if p := t.Spec.Prepare; p != nil {
-			args = with(args, p.Into, members(o.args)[p.Into])
-		}
-		return args
-	}
-	if t.Spec.Prepare != nil {
-		if t.Spec.Prepare.Changed != nil {
-			return merge(o.args, t.Spec.Prepare.Changed)
-		}
-		return with(o.args, t.Spec.Prepare.Into, t.draft())
-	}
-	if v := t.variations(o.args); len(v) > 0 {
-		return v[0].args
-	}
-	return nil
-}
-
 func merge(a, b jsontext.Value) jsontext.Value {
 	m := members(a)
 	maps.Copy(m, members(b))
 	return marshal(m)
-}
-
-// variation is a change of meaning in one place.
-type variation struct {
-	name string
-	args jsontext.Value
-}
-
-// variations changes each argument by itself, as far as a valid other value can be
-// found: in Other, in the schema's enum, or near the value.
-func (t *trial) variations(args jsontext.Value) []variation {
-	var out []variation
-	all, others := members(args), members(t.Spec.Other)
-	for _, name := range sortedNames(all) {
-		if name == t.Spec.Key.Field || slices.Contains(t.Spec.Unmarked, name) || t.Spec.Prepare != nil && name == t.Spec.Prepare.Into {
-			continue
-		}
-		for _, v := range t.values(name, all[name], others[name]) {
-			if changed := with(args, name, v); t.validArgs(changed) {
-				out = append(out, variation{name, changed})
-				break
-			}
-		}
-	}
-	return out
 }
 
 // validArgs tells whether the arguments fit the schema, with a key in its place.
@@ -214,76 +204,6 @@ func sortedNames(m map[string]jsontext.Value) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// values are other values for an argument, the surest first.
-func (t *trial) values(name string, v, known jsontext.Value) []jsontext.Value {
-	var out []jsontext.Value
-	if known != nil && string(known) != string(v) {
-		out = append(out, known)
-	}
-	var enum []jsontext.Value
-	if raw := t.input.property(name)["enum"]; raw != nil && json.Unmarshal(raw, &enum) == nil {
-		for _, e := range enum {
-			if string(e) != string(v) {
-				out = append(out, e)
-			}
-		}
-		return out
-	}
-	return append(out, near(v)...)
-}
-
-// near are values of the same type.
-func near(v jsontext.Value) []jsontext.Value {
-	var text string
-	var list []jsontext.Value
-	switch kind := v.Kind(); {
-	case kind == 't':
-		return []jsontext.Value{jsontext.Value("false")}
-	case kind == 'f':
-		return []jsontext.Value{jsontext.Value("true")}
-	case kind == '0':
-		return nearNumbers(v)
-	case kind == '"' && json.Unmarshal(v, &text) == nil:
-		return []jsontext.Value{quoted(text + " 2"), quoted(text + "2")}
-	case kind == '[' && json.Unmarshal(v, &list) == nil && len(list) > 0:
-		return nearLists(list)
-	case kind == '{':
-		var out []jsontext.Value
-		m := members(v)
-		for _, name := range sortedNames(m) {
-			for _, n := range near(m[name]) {
-				out = append(out, with(v, name, n))
-			}
-		}
-		return out
-	}
-	return nil
-}
-
-// nearLists changes an element before it changes how many there are: in a batch
-// each may be an effect.
-func nearLists(list []jsontext.Value) []jsontext.Value {
-	var out []jsontext.Value
-	for _, v := range near(list[0]) {
-		changed := slices.Clone(list)
-		changed[0] = v
-		out = append(out, array(changed))
-	}
-	return append(out, array(append(slices.Clone(list), list[0])), array(list[:len(list)-1]))
-}
-
-func nearNumbers(v jsontext.Value) []jsontext.Value {
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		f, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return nil
-		}
-		return []jsontext.Value{jsontext.Value(strconv.FormatFloat(f+1, 'f', -1, 64))}
-	}
-	return []jsontext.Value{jsontext.Value(strconv.FormatInt(n+1, 10)), jsontext.Value(strconv.FormatInt(n-1, 10))}
 }
 
 func array(list []jsontext.Value) jsontext.Value {

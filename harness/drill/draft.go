@@ -135,6 +135,9 @@ func partly(t *trial) {
 	switch {
 	case t.over():
 		return
+	case b.Fail == "" && done == 0:
+		t.breach("do the items that can be done, and say which could not", "nothing of the batch was done, and %d of %d items can be", good, b.Items)
+		return
 	case b.Fail != "" && done >= b.Items:
 		t.inapplicable("all items are done though %s is broken", b.Fail)
 		return
@@ -151,6 +154,9 @@ func partly(t *trial) {
 	}
 	t.call(o)
 	t.atMost(good, do)
+	if b.Fail != "" && done == 0 {
+		t.inapplicable("nothing was done with %s broken, so there is no part that could be done again; break it for some items only", b.Fail)
+	}
 }
 
 func (t *trial) reopenWith(dependency string) {

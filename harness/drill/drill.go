@@ -19,9 +19,20 @@
 // The process is killed with all that it has started, and another is started on the
 // same state. Where the server declares points it is killed exactly there; else as
 // soon as the probe shows the effect, and its answer is passed on to nobody. After a
-// crash a retry may be served once, or be told that the outcome is in doubt: what
-// breaks the invariant is a second effect, an ok without an effect, and a call that
-// nobody answers.
+// crash the call is made again, twice, and twice more when its reservation is over
+// (policies.lock, where the clock can be moved). What breaks the invariant is a
+// second effect, whichever call makes it, an ok without an effect, a call that nobody
+// answers, and, with the effect there, an error that claims that it is not.
+//
+// A claim is each error but those that leave the outcome open, which are
+//
+//   - one that is retryable, or that tells of a broken connection or a timeout,
+//   - one whose code has CONFLICT, IN_USE, IN_PROGRESS, 409, IN_DOUBT, PENDING, RECONCIL
+//     or OUTCOME_UNKNOWN in it, or is UNKNOWN,
+//   - one whose code is declared under in_doubt.
+//
+// So a validation error, PAYMENT_FAILED and a database's own text are claims. The
+// words of a message count for nothing.
 //
 // # Hooks
 //
@@ -49,6 +60,7 @@
 package drill
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -137,13 +149,12 @@ func prepare(p Params) (*setting, error) {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: no tool; name the one to drill", p.Spec.name())
 	case p.Spec.Args.Kind() != '{' || !p.Spec.Args.IsValid():
 		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: the arguments of %q must be a JSON object, are %.60q", p.Spec.name(), p.Spec.Tool, string(p.Spec.Args))
+	case p.Duplicates != 0 && p.Duplicates < 2:
+		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: %d calls at once are no duplicates; take at least 2", p.Spec.name(), p.Duplicates)
+	case p.Timeout < 0:
+		return nil, failure.Errorf(failure.ScenarioInvalid, "drill %q: a timeout of %s; take one that is longer than nothing", p.Spec.name(), p.Timeout)
 	}
-	if p.Timeout == 0 {
-		p.Timeout = DefaultTimeout
-	}
-	if p.Duplicates == 0 {
-		p.Duplicates = DefaultDuplicates
-	}
+	p.Timeout, p.Duplicates = cmp.Or(p.Timeout, DefaultTimeout), cmp.Or(p.Duplicates, DefaultDuplicates)
 	s := &setting{Params: p, can: p.Target.Can()}
 	if s.can.Remembers && s.Salt == "" {
 		s.Salt = rand.Text()
@@ -234,7 +245,7 @@ func invariants() []invariant {
 		[]invariant{otherPayload(), fingerprint(), missingKey(), twoMeant(), restarted()},
 		crashes(),
 		[]invariant{validationFirst(), errorCaching(), expiry(), otherTool(), otherTenant(), stableKey(), keyFormat()},
-		[]invariant{drafts(), draftExpiry(), staleLock(), lateArrival(), batch(), reads(), replayEqual()},
+		[]invariant{drafts(), draftExpiry(), staleLock(AfterReserve), staleLock(AfterEffect), lateArrival(), batch(), reads(), replayEqual()},
 		[]invariant{noToken(), wrongToken(), foreignObjects(), foreignDrafts()},
 	)
 }

@@ -90,9 +90,9 @@ func TestMistakes(t *testing.T) {
 		commit       bool
 		rows         string
 	}{
-		{"looks up, acts, inserts", "the form of the tutorials", false, "I2, I2 two processes, I3 crash, I10 after_effect, I13"},
-		{"two transactions", "a crash between effect and record", false, "I3 crash, I10 after_effect"},
-		{"forgets at restart", "keys in memory", false, "I9, I10 after_record, I13, I14 another tenant"},
+		{"looks up, acts, inserts", "the form of the tutorials", false, "I2, I2 two processes, I3 crash, I10 after_effect, I13, I18 after_effect"},
+		{"two transactions", "a crash between effect and record", false, "I3 crash, I10 after_effect, I18 after_effect"},
+		{"forgets at restart", "keys in memory", false, "I9, I10 before_reserve, I10 after_reserve, I10 after_effect, I10 after_record, I13, I14 another tenant"},
 		{"hangs", "a duplicate waits for ever", false, "I2, I2 two processes"},
 		{"burns keys", "a refusal is stored", false, "I11, I12, I20"},
 		{"stores errors", "errors are declared not to be stored", false, "I12, I20"},
@@ -109,11 +109,15 @@ func TestMistakes(t *testing.T) {
 		{"never expires", "after the declared expiry", false, "I13"},
 		{"overwrites", "other arguments are done under the same key", false, "I5, I6"},
 		{"answers other payloads", "with the stored result", false, "I5, I6"},
-		{"answers anew", "a replay is another result", false, "I2, I2 two processes, I3, I5, I6, I9, I10 before_reserve, I12, I13, I14 another tool, I14 another tenant, I18, I19, I22"},
-		{"locks for ever", "a dead call blocks the key", false, "I18"},
+		{"answers anew", "a replay is another result", false, "I2, I2 two processes, I3, I5, I6, I9, I10 before_reserve, I10 after_reserve, I10 after_effect, I12, I13, I14 another tool, I14 another tenant, I18, I18 after_effect, I19, I22"},
+		{"locks for ever", "a dead call blocks the key", false, "I18, I18 after_effect"},
 		{"reads that write", "a read with an effect", false, "I21"},
 		{"shows all", "orders of others", false, "T3"},
 		{"open door", "no token is needed", false, "T1, T2"},
+		{"acts, then validates", "bad arguments have an effect", false, "I11"},
+		{"acts at the third of a batch", "two repeats are not enough", false, "I20"},
+		{"commits again under the same key", "the draft is not asked", true, "I1, I2, I2 two processes, I3, I5, I6, I9, I10 before_reserve, I10 after_reserve, I10 after_effect, I10 after_record, I14 another tenant, I15, I17, I18, I18 after_effect, I19, I22"},
+		{"charges what it refuses", "an effect behind a refusal", true, "I17"},
 		{"orders when asked to prepare", "a draft with an effect", true, "I17"},
 		{"two drafts", "prepare is not idempotent", true, "I17"},
 		{"commits anything", "a draft that is not there", true, "I17"},
@@ -160,11 +164,32 @@ func TestPolicies(t *testing.T) {
 		{"not replayed for ever", "the declaration is verified", "", func(s *drill.Spec) { s.Policies.Expired = drill.ExpiredReplayed }, "I13", drill.Breached},
 		{"not refused after expiry", "the declaration is verified", "", func(s *drill.Spec) { s.Policies.Expired = drill.ExpiredRefused }, "I13", drill.Breached},
 		{"no expiry declared", "nothing to verify", "", func(s *drill.Spec) { s.Policies.Expiry = 0 }, "I13", drill.NotApplicable},
-		{"keys shared by tools", "as declared", "mixes tools", func(s *drill.Spec) { s.Policies.SharedByTools = true }, "I14 another tool", drill.Held},
+		{"keys shared by tools", "as declared", "shares keys", func(s *drill.Spec) { s.Policies.SharedByTools = true }, "I14 another tool", drill.Held},
+		{"keys shared by tools, and results", "the same arguments get the other tool's result", "mixes tools", func(s *drill.Spec) { s.Policies.SharedByTools = true }, "I14 another tool", drill.Breached},
+		{"another tool that takes nothing", "a refusal for its arguments would show nothing", "", func(s *drill.Spec) { s.Another.Args = jsontext.Value(`{"no":1}`) }, "I14 another tool", drill.NotApplicable},
+		{"refused before the expiry", "at 90 % of it", "refuses early", func(s *drill.Spec) { s.Policies.Expired = drill.ExpiredRefused }, "I13", drill.Breached},
+		{"a stored error that acts", "its effect is counted", "stores errors, acts on a stored error", func(s *drill.Spec) { s.Policies.Errors = drill.ErrorsCached }, "I12", drill.Breached},
+		{"another error than was stored", "its code is compared", "stores errors, tells another error later", func(s *drill.Spec) { s.Policies.Errors = drill.ErrorsCached }, "I12", drill.Breached},
+		{"no start without payments", "a start with something broken shows nothing of the state", "does not start without payments", func(*drill.Spec) {}, "I12", drill.NotApplicable},
+		{"a batch of which nothing is done", "then there is no part", "does nothing of a broken batch", func(*drill.Spec) {}, "I20", drill.NotApplicable},
+		{"a lock for ever, without a doubt", "stale: unknown is held to its word", "locks for ever, refuses old locks", func(s *drill.Spec) { s.Policies.Stale = drill.StaleUnknown }, "I18", drill.Breached},
+		{"does not start again", "on the state of one that was stopped", "does not start again", func(*drill.Spec) {}, "I9", drill.Breached},
+		{"does not start after a crash", "on the state of a killed one", "does not start again", func(*drill.Spec) {}, "I10 before_reserve", drill.Breached},
+		{"a lost call is refused", "though nothing of it was written", "refuses new keys after a restart", func(*drill.Spec) {}, "I10 before_reserve", drill.Breached},
+		{"a stored result is not given", "after a crash", "refuses old keys after a restart", func(*drill.Spec) {}, "I10 after_record", drill.Breached},
+		{"hints that promise nothing", "and nothing to read", "", func(s *drill.Spec) {
+			s.Tools[0].Hints = &tool.Hints{ReadOnly: new(false)}
+			s.Tools = s.Tools[:1]
+		}, "I21", drill.NotApplicable},
+		{"a look that does not show its owner", "it tells nothing of others", "", func(s *drill.Spec) {
+			s.Looks = []drill.Look{{Tool: "wrap", Args: jsontext.Value(`{"gift":"mug","key":"k"}`), From: pointers("/order")[0]}}
+		}, "T3", drill.NotApplicable},
+		{"a duplicate in flight is a conflict", "as declared", "", func(s *drill.Spec) { s.Policies.InFlight = drill.InFlightConflict }, "I2", drill.Held},
 		{"a lock for ever", "declared as unknown", "locks for ever", func(s *drill.Spec) { s.Policies.Stale = drill.StaleUnknown }, "I18", drill.Held},
 		{"the model makes the key", "nothing of the host's", "", func(s *drill.Spec) { s.Key.From = tool.KeyFromModel }, "I15", drill.NotApplicable},
 		{"the result of a replay differs where it may", "a volatile field", "answers anew", func(s *drill.Spec) { s.Volatile = pointers("/again") }, "I22", drill.Held},
 		{"a hint that it is idempotent", "it is, with the key", "", func(s *drill.Spec) { s.Tools[0].Hints = &tool.Hints{Idempotent: new(true)} }, "I21", drill.Held},
+		{"a hint that it is idempotent, and is not", "the key is not looked at", "looks away", func(s *drill.Spec) { s.Tools[0].Hints = &tool.Hints{Idempotent: new(true)} }, "I21", drill.Breached},
 		{"a hint that it only reads", "it writes", "", func(s *drill.Spec) { s.Tools[0].Hints = &tool.Hints{ReadOnly: new(true)} }, "I21", drill.Breached},
 		{"bad arguments that are good", "validation is held to its word", "", func(s *drill.Spec) { s.Bad = []jsontext.Value{s.Args} }, "I11", drill.Breached},
 		{"no key at all", "rows of keys do not apply", "invents keys", func(s *drill.Spec) { s.Key.Field = "" }, "I5", drill.NotApplicable},
@@ -174,7 +199,7 @@ func TestPolicies(t *testing.T) {
 			spec := buying()
 			tc.declare(&spec)
 			id, _, _ := strings.Cut(tc.row, " ")
-			r := run(t, drill.Params{Spec: spec, Target: shop(tc.mistake), Only: []string{id}})
+			r := run(t, drill.Params{Spec: spec, Target: shop(strings.Split(tc.mistake, ", ")...), Only: []string{id}})
 			if got := r.States()[tc.row]; got != tc.want {
 				t.Errorf("%s: %s is %q, want %q\n%s", tc.why, tc.row, got, tc.want, r.AppendText(nil))
 			}
@@ -190,7 +215,7 @@ func TestAbilities(t *testing.T) {
 	want := []string{
 		"I2 two processes", "I3 crash", "I4 crash", "I9",
 		"I10 before_reserve", "I10 after_reserve", "I10 after_effect", "I10 after_record", "I10 effect seen",
-		"I12", "I13", "I14 another tenant", "I17", "I17 expired", "I18", "I20", "T1", "T2", "T3", "T4",
+		"I12", "I13", "I14 another tenant", "I17", "I17 expired", "I18", "I18 after_effect", "I20", "T1", "T2", "T3", "T4",
 	}
 	if diff := cmp.Diff(want, in(r, drill.NotApplicable)); diff != "" {
 		t.Errorf("a target that can do nothing (-want +got):\n%s", diff)
@@ -235,6 +260,9 @@ func TestRefused(t *testing.T) {
 	}{
 		{"no target", func(p *drill.Params) { p.Target = nil }, `drill "buy": no target`},
 		{"no tool", func(p *drill.Params) { p.Spec.Tool, p.Spec.Name = "", "x" }, `drill "x": no tool`},
+		{"one call at once", func(p *drill.Params) { p.Duplicates = 1 }, `1 calls at once are no duplicates; take at least 2`},
+		{"fewer than none", func(p *drill.Params) { p.Duplicates = -1 }, `-1 calls at once are no duplicates`},
+		{"no time at all", func(p *drill.Params) { p.Timeout = -1 }, `a timeout of -1ns`},
 		{"no object", func(p *drill.Params) { p.Spec.Args = jsontext.Value(`[]`) }, `must be a JSON object, are "[]"`},
 		{"an unknown invariant", func(p *drill.Params) { p.Only = []string{"I23"} }, `there is no invariant "I23"; there are I1, I2,`},
 		{"an example that does not work", func(p *drill.Params) { p.Spec.Args = jsontext.Value(`{"gift":"cup","quantity":1}`) }, `the example call does not succeed: error VALIDATION_ERROR: gift or quantity; give example arguments`},

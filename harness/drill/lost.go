@@ -33,8 +33,9 @@ func lostInCrash() invariant {
 			if t.holds(AfterEffect) {
 				at = AfterEffect
 			}
-			o := t.crashAt(at)
-			t.afterCrash(o, t.call(o), at)
+			r := &recovery{trial: t, op: t.crashAt(at), at: at}
+			r.retry()
+			r.retry()
 		},
 	}
 }
@@ -87,49 +88,4 @@ func lateArrival() invariant {
 			}
 		},
 	}
-}
-
-func staleLock() invariant {
-	return invariant{
-		id: "I18", title: "a reservation that nobody finishes is recovered, without a second effect",
-		why: "the process that took the key is dead, and an operation must not be blocked for ever",
-		needs: func(s *setting) string {
-			if why := needKey(s); why != "" {
-				return why
-			}
-			return needPoint(AfterReserve)(s)
-		},
-		run: recovered,
-	}
-}
-
-const doLock = "let a reservation expire, and let the next call take it over"
-
-func recovered(t *trial) {
-	o := t.operation()
-	t.reopen(Start{HoldAt: AfterReserve})
-	t.killedAt(o, AfterReserve)
-	t.restart()
-	a := t.call(o)
-	if !t.over() && !a.ok() {
-		if !t.can.Clock {
-			t.inapplicable("the reservation still holds, and the server's clock cannot be moved to its end (no hook for it is declared): %s", a.String())
-			return
-		}
-		t.reopen(Start{ClockOffset: t.lock()})
-		a = t.call(o)
-	}
-	t.atMost(1, doLock+"; it must find out first whether the effect is there")
-	if t.Spec.Policies.Stale == StaleUnknown {
-		if !t.over() && a.ok() {
-			t.effects(1, "answer ok only when the effect is there")
-		}
-		return
-	}
-	if !t.over() && !a.ok() {
-		t.breach(doLock+", or declare stale: unknown", "the operation is blocked %s after the process died: %s", t.lock(), a.String())
-	}
-	t.effects(1, doLock)
-	t.same(a, t.call(o), doReplay)
-	t.effects(1, doOnce)
 }

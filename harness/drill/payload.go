@@ -1,8 +1,6 @@
 package drill
 
 import (
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -19,7 +17,7 @@ func otherPayload() invariant {
 			o := t.operation()
 			args := t.other(o)
 			if args == nil {
-				t.inapplicable("no other arguments are known that the tool accepts; name some under other")
+				t.inapplicable(noOther)
 				return
 			}
 			first := t.succeed(t.call(o))
@@ -60,12 +58,13 @@ func fingerprint() invariant {
 		why: "order and white space differ from one encoder to the next; a forgotten field lets another order pass for a repeat",
 		run: func(t *trial) {
 			o := t.operation()
+			found, unknown := t.meanings(o, mostPlaces)
 			first := t.succeed(t.call(o))
 			again := o
 			again.raw = spelled(o.text())
 			t.same(first, t.call(again), "take the fingerprint of a canonical spelling: sorted members, no white space")
 			t.unmarked(o, first)
-			t.changed(o)
+			t.changed(o, found, unknown)
 			t.effects(1, doRefuse)
 		},
 	}
@@ -80,7 +79,7 @@ func (t *trial) unmarked(o operation, first answer) {
 			t.note("%s, which the fingerprint leaves out, is not among the arguments", name)
 			continue
 		}
-		for _, other := range t.values(name, v, nil) {
+		for _, other := range values(v, nil, t.input.property(name)) {
 			if args := with(o.args, name, other); t.validArgs(args) {
 				t.same(first, t.call(o.withArgs(args)), "leave "+name+" out of the fingerprint, as is declared")
 				break
@@ -89,22 +88,24 @@ func (t *trial) unmarked(o operation, first answer) {
 	}
 }
 
-// changed changes each other argument.
-func (t *trial) changed(o operation) {
-	if t.Spec.Policies.OtherPayload == OtherStored {
+// changed sends each of the other meanings under the operation's key.
+func (t *trial) changed(o operation, found []meaning, unknown []string) {
+	switch {
+	case t.Spec.Policies.OtherPayload == OtherStored:
 		t.note("which changes the fingerprint sees cannot be told: any other arguments are declared to get the stored result")
 		return
+	case len(found) == 0:
+		t.inapplicable(noOther)
+		return
 	}
-	seen := map[string]bool{}
-	for _, v := range t.variations(o.args) {
-		seen[v.name] = true
-		t.refuses(t.call(o.withArgs(v.args)), doRefuse, "another "+v.name+" under the same key")
+	names := make([]string, 0, len(found))
+	for _, m := range found {
+		names = append(names, m.name)
+		t.refuses(t.call(o.withArgs(m.args)), doRefuse, "another "+m.name+" under the same key")
 	}
-	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(members(o.args))), func(n string) bool {
-		return seen[n] || slices.Contains(t.Spec.Unmarked, n)
-	})
-	if len(missing) > 0 {
-		t.note("no other valid value is known of %s", strings.Join(missing, ", "))
+	t.note("%d changes of meaning were tried: %s", len(found), strings.Join(names, ", "))
+	if len(unknown) > 0 {
+		t.note("no other value that the tool accepts is known of %s", strings.Join(unknown, ", "))
 	}
 }
 
@@ -170,17 +171,41 @@ func errorCaching() invariant {
 			}
 			return needRestart(s)
 		},
-		run: func(t *trial) { afterError(t, t.can.Fail[0]) },
+		run: afterErrors,
 	}
 }
 
-func afterError(t *trial, dependency string) {
+// afterErrors breaks each dependency by itself.
+func afterErrors(t *trial) {
+	var tried, spared []string
+	for _, d := range t.can.Fail {
+		if t.over() {
+			return
+		}
+		if t.base = t.now; afterError(t, d) {
+			tried = append(tried, d)
+		} else {
+			spared = append(spared, d)
+		}
+	}
+	if len(tried) == 0 {
+		t.inapplicable("the call succeeds though %s is broken", strings.Join(spared, " or "))
+		return
+	}
+	t.note("what was broken: %s", strings.Join(tried, ", "))
+	if len(spared) > 0 {
+		t.note("the call succeeds without %s", strings.Join(spared, ", "))
+	}
+}
+
+// afterError is false where the call succeeds all the same.
+func afterError(t *trial, dependency string) bool {
+	t.reopen(Start{})
 	o := t.operation()
 	t.reopen(Start{Fail: dependency})
 	failed := t.call(o)
-	if !t.over() && failed.ok() {
-		t.inapplicable("the call succeeds though %s is broken", dependency)
-		return
+	if t.over() || failed.ok() {
+		return false
 	}
 	had := t.made()
 	t.reopen(Start{})
@@ -189,17 +214,17 @@ func afterError(t *trial, dependency string) {
 	case t.over():
 	case t.Spec.Policies.Errors == ErrorsCached:
 		t.effects(had, "a stored error is answered without a further effect")
-		if again.ok() || again.res.Err.Code != failed.res.Err.Code {
+		if !t.over() && (again.ok() || again.res.Err.Code != failed.res.Err.Code) {
 			t.breach("store the error under its key, or declare errors: not cached", "the error is declared to be stored, and the retry got another answer: %s", again.String())
 		}
 	case !again.ok():
 		t.breach("release the key when a call fails before its effect, or declare errors: cached", "%s works again, and the retry is not served: %s", dependency, again.String())
-	}
-	if !t.over() && again.ok() {
+	default:
 		t.effects(1, doOnce)
 		t.same(again, t.call(o), doReplay)
 		t.effects(1, doOnce)
 	}
+	return true
 }
 
 func keyFormat() invariant {

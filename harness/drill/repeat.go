@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 // What to do about a second effect.
@@ -14,7 +16,7 @@ const (
 )
 
 // repeats is how often I1 makes the same call.
-const repeats = 5
+const repeats = 9
 
 func sequential() invariant {
 	return invariant{
@@ -176,6 +178,8 @@ func (t *trial) judgeBurst(o operation, answers []answer) {
 			t.same(*first, *a, doReplay)
 		case t.Spec.Policies.InFlight == InFlightSame:
 			t.breach("let a duplicate wait for the first call and answer with its result, or declare in_flight: conflict", "a duplicate in flight is refused, which is declared to be served: %s", a.String())
+		case !conflict(a.res.Err) && !slices.Contains(t.Spec.Policies.InDoubt, a.res.Err.Code):
+			t.breach("refuse a duplicate in flight with a conflict: an error that is retryable, or with a code such as CONFLICT or IN_PROGRESS", "a duplicate in flight is told something else than that its operation is at work: %s", a.String())
 		}
 	}
 	if first == nil {
@@ -229,34 +233,38 @@ func reads() invariant {
 }
 
 func needReads(s *setting) string {
-	d := s.Spec.decl(s.Spec.Tool)
-	if len(s.readCalls()) == 0 && (d == nil || d.Hints == nil) {
-		return "no reading tool is known that could be called; name some under reads"
+	if len(s.readCalls()) == 0 && !s.claims() {
+		return "no reading tool is known that could be called, and the tool's own hints promise nothing; name some under reads"
 	}
 	return ""
 }
 
+// claims tells whether the drilled tool says of itself that it may be called at
+// will.
+func (s *setting) claims() bool {
+	d := s.Spec.decl(s.Spec.Tool)
+	return d != nil && (saysReads(d) || saysIdempotent(d))
+}
+
+func saysIdempotent(d *tool.Decl) bool {
+	return d.Hints != nil && d.Hints.Idempotent != nil && *d.Hints.Idempotent
+}
+
 // ownHints holds the drilled tool to what it says of itself.
 func (t *trial) ownHints() {
-	d := t.Spec.decl(t.Spec.Tool)
-	if t.over() || d == nil {
+	if t.over() || !t.claims() {
 		return
 	}
+	d := t.Spec.decl(t.Spec.Tool)
+	o := t.operation()
+	t.succeed(t.call(o))
 	if saysReads(d) {
-		t.succeed(t.call(t.operation()))
 		t.effects(0, "drop the readOnlyHint of "+d.Name+": it writes")
 		return
 	}
-	if d.Hints == nil || d.Hints.Idempotent == nil || !*d.Hints.Idempotent {
-		return
-	}
-	o := t.operation()
-	if t.Spec.Prepare == nil {
-		t.succeed(t.call(o))
-	}
 	had := t.made()
 	t.call(o)
-	if t.Spec.Prepare == nil && t.made() > had {
+	if t.made() > had {
 		t.breach("drop the idempotentHint of "+d.Name+", or make it true", "the same call twice, of a tool with idempotentHint: %s", effects(t.made()))
 	}
 }

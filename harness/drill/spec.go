@@ -66,6 +66,9 @@ type Policies struct {
 	// is what becomes of it then.
 	Lock  time.Duration
 	Stale Stale
+	// InDoubt are the codes of errors that leave the outcome open, besides those that
+	// say so by themselves.
+	InDoubt []string
 	// SharedByTools says that a key is taken for all tools once one has used it.
 	SharedByTools bool
 }

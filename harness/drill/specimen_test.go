@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/drill"
+	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -51,6 +53,7 @@ type state struct {
 	waiters int
 	waiting chan struct{} // closed when two calls are between look-up and act
 	opens   int
+	ended   bool // an instance, in whatever way
 }
 
 type record struct {
@@ -58,6 +61,7 @@ type record struct {
 	done   bool
 	result tool.Result
 	at     time.Duration
+	again  int // replays of a batch
 }
 
 type order struct{ id, owner, op string }
@@ -73,6 +77,12 @@ func (s *state) makes(mistake string) bool { return slices.Contains(s.mistakes, 
 func (s *state) Open(_ context.Context, start drill.Start) (drill.Instance, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.makes("does not start again") && s.ended {
+		return nil, failure.Errorf(failure.World, "the state is in disorder")
+	}
+	if s.makes("does not start without payments") && start.Fail != "" {
+		return nil, failure.Errorf(failure.World, "no payments")
+	}
 	if s.opens++; s.makes("forgets at restart") {
 		s.keys = map[string]*record{}
 	}
@@ -111,6 +121,7 @@ func (i *instance) Close()                { i.Kill() }
 func (i *instance) Kill() {
 	i.mu.Lock() // nothing is half written when it is dead
 	defer i.mu.Unlock()
+	i.ended = true
 	i.end.Do(func() { close(i.dead) })
 }
 
@@ -181,6 +192,12 @@ func (i *instance) Execute(ctx context.Context, c tool.Call) (tool.Result, error
 
 func (i *instance) buy(ctx context.Context, c tool.Call, a arguments) tool.Result {
 	valid := slices.Contains([]string{"mug", "book", "lamp"}, a.Gift) && a.Quantity > 0 || len(a.Items) > 0
+	if !valid && i.makes("acts, then validates") {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.place("invalid")
+		return refuse(tool.CodeValidation, "gift or quantity")
+	}
 	if !valid && !i.makes("burns keys") {
 		return refuse(tool.CodeValidation, "gift or quantity")
 	}
@@ -211,6 +228,9 @@ func (i *instance) several(op string, a arguments) tool.Result {
 		if slices.ContainsFunc(i.orders, func(o order) bool { return o.op == of }) && !i.makes("redoes batches") {
 			continue
 		}
+		if i.start.Fail == "payments" && i.makes("does nothing of a broken batch") {
+			return refuse("PAYMENT_PROVIDER_ERROR", "nothing done")
+		}
 		if i.start.Fail == "payments" && n == len(a.Items)-1 {
 			return refuse("PAYMENT_PROVIDER_ERROR", "partly done")
 		}
@@ -229,6 +249,10 @@ func (i *instance) keyed(ctx context.Context, c tool.Call, a arguments, act func
 		return tool.Result{Err: bad}
 	}
 	op := i.scope(c.Tool) + key
+	mark := i.fingerprint(c.Args)
+	if i.makes("shares keys") {
+		mark = c.Tool + mark
+	}
 	if i.makes("hangs") {
 		defer i.leave()
 		if i.second() {
@@ -237,10 +261,15 @@ func (i *instance) keyed(ctx context.Context, c tool.Call, a arguments, act func
 		}
 		wait(i.double)
 	}
-	if i.makes("looks up, acts, inserts") {
-		return i.naive(op, i.fingerprint(c.Args), act)
+	if i.makes("looks away") {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		return act(op)
 	}
-	if r, found := i.reserve(op, i.fingerprint(c.Args)); found {
+	if i.makes("looks up, acts, inserts") {
+		return i.naive(op, mark, act)
+	}
+	if r, found := i.reserve(op, mark); found {
 		return r
 	}
 	if !i.at(drill.AfterReserve) {
@@ -272,7 +301,7 @@ func (i *instance) scope(name string) string {
 	switch {
 	case i.makes("mixes tenants"):
 		return name + "/"
-	case i.makes("mixes tools"):
+	case i.makes("mixes tools"), i.makes("shares keys"):
 		return i.start.Principal + "/"
 	}
 	return i.start.Principal + "/" + name + "/"
@@ -281,6 +310,8 @@ func (i *instance) scope(name string) string {
 // fingerprint is of the arguments without the key and the note.
 func (i *instance) fingerprint(args jsontext.Value) string {
 	switch {
+	case i.makes("has no fingerprint"):
+		return "none"
 	case i.makes("hashes the text"):
 		return string(args)
 	case i.makes("forgets the quantity"):
@@ -336,6 +367,25 @@ func (i *instance) reserve(op, mark string) (tool.Result, bool) {
 		life = time.Hour
 	}
 	switch {
+	case i.makes("refuses new keys after a restart") && i.nr > 1 && r == nil:
+		return refuse("RECOVERING", "later"), true
+	case i.makes("refuses old keys after a restart") && i.nr > 1 && r != nil && r.done:
+		return refuse("ALREADY_DONE", "it is done"), true
+	case i.makes("refuses early") && r != nil && r.done && now-r.at > keyLife*8/10:
+		return refuse("EXPIRED", "too old"), true
+	case i.makes("acts on a stored error") && r != nil && r.done && r.result.Err != nil:
+		i.place("again")
+		return r.result, true
+	case i.makes("tells another error later") && r != nil && r.done && r.result.Err != nil:
+		return refuse("OTHER", "it failed"), true
+	case i.makes("acts at the third of a batch") && r != nil && r.done && strings.Contains(r.result.Content, "done"):
+		if r.again++; r.again == 1 {
+			i.place("again")
+		}
+		return r.result, true
+	case i.makes("commits again under the same key") && r != nil && r.done && strings.Contains(op, "commit"):
+		i.place("again")
+		return r.result, true
 	case r == nil || r.done && now-r.at > life && !i.makes("never expires") || r.mark == "":
 	case r.mark != mark && i.makes("overwrites"):
 	case r.mark != mark && i.makes("answers other payloads"):
@@ -347,6 +397,9 @@ func (i *instance) reserve(op, mark string) (tool.Result, bool) {
 	case r.done:
 		return r.result, true
 	case now-r.at < lockLife || i.makes("locks for ever"):
+		if i.makes("refuses old locks") && now-r.at > lockLife {
+			return refuse("FAILED", "it failed"), true
+		}
 		return refuse(inFlight, "at work"), true
 	}
 	i.keys[op] = &record{mark: mark, at: now}
@@ -506,6 +559,9 @@ func (i *instance) commit(ctx context.Context, c tool.Call, a arguments) tool.Re
 			return i.place(op)
 		case d == nil, d.owner != i.start.Principal && !i.makes("commits for others"):
 			return refuse("NO_DRAFT", "no such draft")
+		case a.Gift != "" && a.Gift != d.gift && i.makes("charges what it refuses"):
+			i.place(op)
+			return refuse("CHANGED", "not what was prepared")
 		case a.Gift != "" && a.Gift != d.gift && !i.makes("commits changes"):
 			return refuse("CHANGED", "not what was prepared")
 		case i.start.ClockOffset-d.at > draftLife && !i.makes("drafts for ever"):

@@ -1,7 +1,6 @@
 package drill
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 
@@ -93,20 +92,32 @@ func (t *trial) look(l Look, made answer) {
 	t.reopen(Start{Principal: t.can.Principals[1]})
 	t.recount()
 	other := t.call(o)
-	if !t.over() && other.ok() && (l.Into == "" && shows(other, found[0]) || l.Into != "" && t.difference(owner, other) == "") {
+	if !t.over() && other.ok() && shows(other, found[0]) {
 		t.breach("look for the owner where the data is read, not only at the entrance", "%s shows %s what belongs to %s: %s", l.Tool, t.can.Principals[1], t.can.Principals[0], other.String())
 	}
 	t.reopen(Start{})
 	t.recount()
 }
 
-// shows tells whether an answer has the id in it.
+// shows tells whether an answer has the id in it, at any place, as a word of its
+// own: order-1 is not shown by order-12.
 func shows(a answer, id jsontext.Value) bool {
-	var text string
+	text := string(id)
 	if json.Unmarshal(id, &text) != nil {
-		return bytes.Contains([]byte(a.res.Content), id)
+		text = string(id)
 	}
-	return strings.Contains(a.res.Content, text)
+	word := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	for rest := a.res.Content; text != ""; {
+		before, after, found := strings.Cut(rest, text)
+		if !found {
+			return false
+		}
+		if (before == "" || !word(before[len(before)-1])) && (after == "" || !word(after[0])) {
+			return true
+		}
+		rest = rest[len(before)+1:]
+	}
+	return false
 }
 
 func foreignDrafts() invariant {

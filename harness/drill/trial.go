@@ -3,6 +3,7 @@ package drill
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/clock"
@@ -60,8 +61,9 @@ func (t *trial) inapplicable(format string, args ...any) {
 }
 
 func (t *trial) note(format string, args ...any) {
-	if !t.over() {
-		t.row.Notes = append(t.row.Notes, t.mask(fmt.Sprintf(format, args...)))
+	text := t.mask(fmt.Sprintf(format, args...))
+	if !t.over() && !slices.Contains(t.row.Notes, text) {
+		t.row.Notes = append(t.row.Notes, text)
 	}
 }
 
@@ -99,6 +101,9 @@ func (t *trial) open(s Start) {
 	}
 	inst, err := t.world.Open(t.ctx, s)
 	switch {
+	case err != nil && s.Fail != "" && t.ctx.Err() == nil && failure.Of(err) == failure.World:
+		t.inapplicable("the server does not start with %s broken: %v", s.Fail, err)
+		return
 	case err != nil && again && t.ctx.Err() == nil && failure.Of(err) == failure.World:
 		t.breach("let the server start on whatever state a killed one has left", "the server does not start again on the state that was left: %v", err)
 		return

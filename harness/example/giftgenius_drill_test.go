@@ -37,7 +37,7 @@ func TestTheSoundShopHoldsInADrill(t *testing.T) {
 
 // The naive handler is found each time, in the rows that are there for it.
 func TestTheNaiveShopIsFoundByADrill(t *testing.T) {
-	want := []string{"I2", "I2 two processes", "I3 crash", "I10 after_effect"}
+	want := []string{"I2", "I2 two processes", "I3 crash", "I10 after_effect", "I18 after_effect"}
 	find := func(repeat int, only ...string) {
 		f := &failures{TB: t}
 		reports := harnesstest.Drill(f, harnesstest.DrillParams{File: "drills/naive.yaml", Repeat: repeat, Only: only})

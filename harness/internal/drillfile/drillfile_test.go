@@ -91,7 +91,7 @@ func TestPrograms(t *testing.T) {
 		applied   int      // at least
 	}{
 		{"the sound one", shop(t, allHooks) + "}\n" + tenants + ordering, nil, 26},
-		{"the form of the tutorials", shop(t, allHooks, "-naive") + "}\n" + tenants + ordering, []string{"I2", "I2 two processes", "I3 crash", "I10 after_effect", "I13"}, 20},
+		{"the form of the tutorials", shop(t, allHooks, "-naive") + "}\n" + tenants + ordering, []string{"I2", "I2 two processes", "I3 crash", "I10 after_effect", "I13", "I18 after_effect"}, 20},
 		{"the sound one without hooks", shop(t, "") + "}\n" + ordering, nil, 15},
 		{
 			"the sound one over HTTP", shop(t, allHooks, "-http", `"127.0.0.1:${port}"`) + `, url: "http://127.0.0.1:${port}/"}` + "\n" +

@@ -146,6 +146,7 @@ var policyFields = yamlwalk.Object[drill.Policies]{
 		yamlwalk.F("expired", "What a key comes to after that; default new.", words("new", drill.ExpiredRefused, drill.ExpiredReplayed), func(p *drill.Policies) *drill.Expired { return &p.Expired }),
 		yamlwalk.F("lock", "How long a reservation holds that nobody finishes; default 24h.", yamlwalk.Duration(), func(p *drill.Policies) *time.Duration { return &p.Lock }),
 		yamlwalk.F("stale", "What becomes of it then; default recovered. With unknown the caller is told that the outcome is in doubt.", words("recovered", drill.StaleUnknown), func(p *drill.Policies) *drill.Stale { return &p.Stale }),
+		yamlwalk.F("in_doubt", "Codes of errors that leave open what has happened, besides retryable ones and codes such as IN_PROGRESS or OUTCOME_UNKNOWN. Any other error is a claim that nothing has.", yamlwalk.List(yamlwalk.Text()), func(p *drill.Policies) *[]string { return &p.InDoubt }),
 		yamlwalk.F("shared_by_tools", "Whether a key that one tool has used is refused by another.", yamlwalk.Bool(), func(p *drill.Policies) *bool { return &p.SharedByTools }),
 	},
 	Check: func(v yamlwalk.Value, p *drill.Policies) {
