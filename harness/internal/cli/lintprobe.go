@@ -13,7 +13,6 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/lint"
 	"github.com/retake-harness/retake/harness/internal/world"
-	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/tool/mcptool"
@@ -71,7 +70,7 @@ func (l *linter) start(ctx context.Context, s *server, env ...tool.Setting) (*ru
 // probe tries the running server, and then one for each of its dependencies that
 // can be made to fail.
 func (l *linter) probe(ctx context.Context, s *server, set *lint.Set, w *running, f *lintFlags, salt string) error {
-	p := lint.Probing{Examples: f.given, Volatile: map[string][]jsondoc.Pointer{}, Writes: f.probeWrites, Key: "retake-" + salt, Secrets: l.secretValues()}
+	p := lint.Probing{Examples: f.given, Volatile: lint.Volatile{}, Writes: f.probeWrites, Key: "retake-" + salt, Secrets: l.secretValues()}
 	l.fromDrills(s, set, &p, w.scratch)
 	var err error
 	if p.Effects, err = l.effects(s, w, f.counts); err != nil {

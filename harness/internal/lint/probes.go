@@ -30,8 +30,7 @@ type Probing struct {
 	// Examples are arguments of calls that may really be made, by the tool. Those of a
 	// write have their effect.
 	Examples map[string]jsontext.Value
-	// Volatile is what may differ in the answers to a repeated call, by the tool.
-	Volatile map[string][]jsondoc.Pointer
+	Volatile Volatile
 	// Writes allows arguments with a single mistake for writes that have an
 	// idempotency key, too.
 	Writes bool
@@ -42,6 +41,9 @@ type Probing struct {
 	// Secrets are values that no answer may show.
 	Secrets []string
 }
+
+// Volatile is what may differ in the answers to a repeated call, by the tool.
+type Volatile map[string][]jsondoc.Pointer
 
 // Prober tries one server.
 type Prober struct {

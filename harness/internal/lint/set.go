@@ -15,9 +15,9 @@ type Set struct {
 	Server bool
 	// By is the program or the host of a server that no project describes, besides the
 	// name that it gives of itself; else "".
-	By string
-	Place  Place // where the server is declared, or the file
-	Tools  []Tool
+	By    string
+	Place Place // where the server is declared, or the file
+	Tools []Tool
 	// Widgets are the pages of a server.
 	Widgets []Widget
 }
