@@ -25,9 +25,9 @@ type instance struct {
 	servers map[string]*world.Server
 	held    chan struct{}
 	once    sync.Once
-	shut    []func()
 
 	mu    sync.Mutex
+	shut  []func()
 	execs map[string]tool.Executor // by the tool's name
 }
 
@@ -56,7 +56,9 @@ func (i *instance) open(ctx context.Context) (err error) {
 		if _, err := server.Session(i.as); err != nil {
 			return err
 		}
-		i.state.address = server.Address()
+		if name == i.state.target.place.Server {
+			i.state.address = server.Address()
+		}
 	}
 	i.probe, err = i.counter()
 	return err
@@ -81,6 +83,8 @@ func (i *instance) end(server func(*world.Server)) {
 	for _, s := range i.servers {
 		server(s)
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	for _, f := range i.shut {
 		f()
 	}

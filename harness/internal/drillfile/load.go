@@ -155,6 +155,10 @@ func (w *file) build(f *yamlwalk.File, folder string, e *yamlwalk.Entry[written]
 	out.target = Target{
 		options: o.World, place: d.run.V, places: map[string]scenario.Run{}, principals: scenario.PrincipalsOf(w.principals),
 		probe: d.effects.Probe(d.tool), together: d.together, keeps: d.keepsState, file: f.Name, servers: map[string]scenario.Server{},
+		args: d.args.JSON,
+	}
+	if d.prepare != nil {
+		out.target.draft = d.prepare.Into
 	}
 	if d.key.Field != "" {
 		out.target.key = &tool.Key{Field: d.key.Field, From: d.key.From}

@@ -1,15 +1,15 @@
 package drillfile
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/drill"
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/scenario"
 	"github.com/retake-harness/retake/harness/tool"
@@ -26,35 +26,27 @@ type Target struct {
 	probe      scenario.Probe
 	together   bool
 	keeps      bool
-	key        *tool.Key // of the drilled tool, which goes along in a header too; nil: none
+	key        *tool.Key      // of the drilled tool, which goes along in a header too; nil: none
+	args       jsontext.Value // that the drilled tool accepts, without the key
+	draft      string         // its argument that takes a draft's id; "": none
 }
 
-// Can says what can be done to the tools.
+// Can says what can be done to the tools. What the drilled one runs on decides; what
+// other tools are on, or the probe, does not matter.
 func (t *Target) Can() drill.Abilities {
-	a := drill.Abilities{Remembers: !t.scratched(), Restart: t.scratched() || t.keeps, Together: t.together, Clock: true}
+	a := drill.Abilities{Remembers: !t.scratched(), Together: true, Entrance: len(t.door()) > 0}
 	for _, p := range t.principals {
 		a.Principals = append(a.Principals, p.Name)
 	}
-	first := true
-	for _, s := range t.servers {
-		if s.Command == nil {
-			a.Restart, a.Together, a.Clock = false, true, false
-			a.Points, a.Fail = nil, nil
-			break
+	s := t.servers[t.place.Server]
+	if t.place.Server != "" && s.Command != nil {
+		a.Together, a.Clock, a.Fail = t.together, s.Hooks.Clock, s.Hooks.Fail
+		for _, p := range s.Hooks.Points {
+			a.Points = append(a.Points, drill.Point(p))
 		}
-		if first {
-			for _, p := range s.Hooks.Points {
-				a.Points = append(a.Points, drill.Point(p))
-			}
-			a.Fail = s.Hooks.Fail
-		}
-		a.Clock, first = a.Clock && s.Hooks.Clock, false
 	}
-	if t.place.Server == "" {
-		a.Restart, a.Clock, a.Points, a.Fail = t.place.Command != nil && a.Restart, false, nil, nil
-		a.Together = true
-	}
-	a.Kill, a.Entrance = a.Restart, t.door() != nil
+	a.Restart = (s.Command != nil || t.place.Command != nil) && (t.scratched() || t.keeps)
+	a.Kill = a.Restart
 	return a
 }
 
@@ -113,20 +105,9 @@ func (t *Target) fromEnv() []string {
 	return out
 }
 
-func (t *Target) checkSecrets() error {
-	for _, name := range t.fromEnv() {
-		if t.options.Secret == nil || !t.options.Secret(name) {
-			return failure.Errorf(failure.ScenarioInvalid,
-				"%s: a tool is given the environment variable %s, which is not declared as a secret; write its owner into %s, under secrets",
-				t.file, name, cmp.Or(t.options.Config, scenario.Config))
-		}
-	}
-	return nil
-}
-
 // World makes the folder of one row.
 func (t *Target) World(context.Context) (drill.World, error) {
-	if err := t.checkSecrets(); err != nil {
+	if err := t.options.CheckSecrets(t.file, t.fromEnv()); err != nil {
 		return nil, err
 	}
 	dir, remove, err := world.NewScratch()
@@ -143,7 +124,7 @@ type state struct {
 	scratch string
 	remove  func()
 	db      *sql.DB // nil until somebody counts in it
-	address string  // of the last instance that was reached by one
+	address string  // of the drilled tool's server in the last instance, where it is reached by one
 }
 
 // Close takes the folder away.

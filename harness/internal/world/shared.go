@@ -35,8 +35,11 @@ type build struct {
 // NewShared is what nobody has used yet. Close it when the last run is over.
 func NewShared() *Shared { return &Shared{turns: make(chan struct{}, 1), builds: map[string]*build{}} }
 
-// Close removes what was built.
+// Close removes what was built; there may be nothing that is shared.
 func (s *Shared) Close() {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.shut {

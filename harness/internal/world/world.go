@@ -37,15 +37,24 @@ type Options struct {
 	Shared *Shared
 }
 
+// CheckSecrets refuses variables of the environment, which the file gives to tools,
+// that are not known as secrets.
+func (o *Options) CheckSecrets(file string, variables []string) error {
+	for _, name := range variables {
+		if o.Secret == nil || !o.Secret(name) {
+			return failure.Errorf(failure.ScenarioInvalid, "%s: a tool is given the environment variable %s, which is not declared as a secret; write its owner into %s, under secrets",
+				file, name, cmp.Or(o.Config, scenario.Config))
+		}
+	}
+	return nil
+}
+
 // Open starts what the scenario's tools run on. The servers live until Close, or
 // until ctx ends. An error is of class world, or of scenario_invalid where the
 // scenario says what is not so.
 func Open(ctx context.Context, s *scenario.Scenario, o Options) (*harness.Tools, error) {
-	for _, name := range s.FromEnv() {
-		if o.Secret == nil || !o.Secret(name) {
-			return nil, failure.Errorf(failure.ScenarioInvalid,
-				"%s: a tool is given the environment variable %s, which is not declared as a secret; write its owner into %s, under secrets", s.File, name, o.Config)
-		}
+	if err := o.CheckSecrets(s.File, s.FromEnv()); err != nil {
+		return nil, err
 	}
 	w := &world{options: o, servers: map[string]*Server{}, principals: map[string]*scenario.Principal{}}
 	t, err := w.open(ctx, s)

@@ -136,6 +136,12 @@ func (t *Tool) Execute(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return t.result(res, body), nil
 }
 
+// Request is the request that makes the call; bad is what the model is told of
+// arguments that do not fit the address.
+func (t *Tool) Request(ctx context.Context, c tool.Call) (req *http.Request, bad *tool.Error) {
+	return t.request(ctx, &c)
+}
+
 // request puts the call into a request; bad is what the model is told of
 // arguments that do not fit the address.
 func (t *Tool) request(ctx context.Context, c *tool.Call) (req *http.Request, bad *tool.Error) {
