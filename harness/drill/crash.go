@@ -2,6 +2,7 @@ package drill
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/retake-harness/retake/harness/clock"
@@ -54,7 +55,8 @@ func (t *trial) killedAt(o operation, at Point) {
 	case r := <-p.replies:
 		t.broken(r.err)
 		t.step(Step{Do: o.words(), Answer: r.answer.String(), Before: &before})
-		t.inapplicable("the server was told to stand still at %s, and did not come there: %s", at, r.answer.String())
+		t.warn(fmt.Sprintf("have the first write that comes there say \"retake: held at %s\" on a line of standard error, and wait; or do not declare the point", at),
+			"the server declares the point %s, and did not stand still there: nothing was tried", at)
 		return
 	case <-held:
 	}
