@@ -126,6 +126,9 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 	if !f.probe && (f.probeWrites || f.fail != nil || f.count != nil) {
 		return failure.Errorf(failure.ScenarioInvalid, "--probe-writes, --count and --fail say what --probe may do; give --probe, too")
 	}
+	if (f.probe || f.render) && len(f.servers) == 0 && !f.stray() {
+		return failure.Errorf(failure.ScenarioInvalid, "--probe and --render ask servers; say which: --server NAME, --server '*' for all of the project, --url, or a command behind --")
+	}
 	l := &linter{getenv: sys.Getenv, today: clock.Wallclock()}
 	l.lintFiles = len(args) > 0 || len(f.servers) == 0 && !f.stray()
 	l.whole = l.lintFiles && len(args) == 0
@@ -146,6 +149,9 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 	}
 	if err := l.askAll(sys, f); err != nil {
 		return err
+	}
+	if l.suite != nil && !l.lintFiles && len(f.servers) > 0 {
+		l.notes = append(l.notes, "only servers were looked at; scenarios, tools of files and secrets are by: retake lint")
 	}
 	return l.tell(sys, f)
 }

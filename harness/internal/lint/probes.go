@@ -3,12 +3,14 @@ package lint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/effect"
+	"github.com/retake-harness/retake/harness/internal/suggest"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/tool/mcptool"
 )
@@ -90,6 +92,28 @@ func (b *Prober) Try(ctx context.Context, ask Asker) {
 		}
 	}
 	b.notRepeated()
+	b.notCalled()
+}
+
+// notCalled notes the examples that were given and never called.
+func (b *Prober) notCalled() {
+	for _, name := range slices.Sorted(maps.Keys(b.Examples)) {
+		i := slices.IndexFunc(b.set.Tools, func(t Tool) bool { return t.Name == name })
+		switch {
+		case i < 0:
+			b.note("there is an example of the tool %q, which the server has not%s", name, suggest.Hint(name, toolNames(b.set.Tools)))
+		case b.set.Tools[i].Writes() && keyField(&b.set.Tools[i]) == "":
+			b.note("tool %q: its example was not called, since no argument is named like an idempotency key; a drill can be told which it is: retake drill --key", name)
+		}
+	}
+}
+
+func toolNames(tools []Tool) []string {
+	out := make([]string, len(tools))
+	for i := range tools {
+		out[i] = tools[i].Name
+	}
+	return out
 }
 
 // notRepeated notes the writes with a key that nobody gave an example of.
