@@ -112,8 +112,8 @@ exit codes: 0 nothing, or warnings alone; 1 errors (with --strict warnings too);
 // stray tells whether a server is looked at that no project describes.
 func (f *lintFlags) stray() bool { return f.url != "" || len(f.command) > 0 }
 
-func runLint(sys IO, p *project, f *lintFlags, args []string) error {
-	var err error
+// read reads what the flags say, and refuses what says nothing alone.
+func (f *lintFlags) read() (err error) {
 	if f.given, err = examples(f.examples); err != nil {
 		return err
 	}
@@ -128,6 +128,13 @@ func runLint(sys IO, p *project, f *lintFlags, args []string) error {
 	}
 	if (f.probe || f.render) && len(f.servers) == 0 && !f.stray() {
 		return failure.Errorf(failure.ScenarioInvalid, "--probe and --render ask servers; say which: --server NAME, --server '*' for all of the project, --url, or a command behind --")
+	}
+	return nil
+}
+
+func runLint(sys IO, p *project, f *lintFlags, args []string) error {
+	if err := f.read(); err != nil {
+		return err
 	}
 	l := &linter{getenv: sys.Getenv, today: clock.Wallclock()}
 	l.lintFiles = len(args) > 0 || len(f.servers) == 0 && !f.stray()
