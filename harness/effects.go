@@ -42,7 +42,8 @@ func (w *world) effects(ctx context.Context, before map[string]int) {
 		return
 	}
 	r := w.result
-	for name, n := range after {
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		n := after[name]
 		made := n - before[name]
 		if made < 0 {
 			w.lost(failure.Errorf(failure.World,

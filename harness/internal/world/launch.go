@@ -71,11 +71,11 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	go func() { _, _ = io.Copy(io.Discard, proc.Stdout) }() // until it ends; a full pipe would hold it up
 	if err := s.reached(ctx, proc, host); err != nil {
 		proc.Kill()
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, proc.Stdout) }() // until it ends
 	s.proc, s.spec.URL = proc, address
 	return nil
 }

@@ -108,7 +108,13 @@ func TestStrangerWhoIsQuicker(t *testing.T) {
 	defer s.Close()
 	taken := <-addresses
 	if strings.Contains(s.Address(), taken) {
-		t.Fatalf("the stranger at %s is taken for the program", taken)
+		// A loaded machine may not have ended the program in the moment that it is
+		// watched; then nobody may talk to the stranger afterwards.
+		processtest.Gone(t, s.Pid())
+		if _, err := s.Session(nil); err == nil || errors.Is(err, mcptool.ErrUnauthorized) {
+			t.Errorf("the stranger at %s is taken for the program: %v", taken, err)
+		}
+		return
 	}
 	if _, err := s.Session(nil); !errors.Is(err, mcptool.ErrUnauthorized) {
 		t.Errorf("the program's own address does not answer as it does: %v", err)

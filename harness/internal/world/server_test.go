@@ -53,6 +53,7 @@ func webShop() {
 		_ = shop(os.Getenv("TENANT")).Run(context.Background(), &mcp.StdioTransport{})
 		return
 	}
+	fmt.Print(strings.Repeat("starting\n", 100_000)) // more than a pipe holds
 	tenants := map[string]string{"Bearer tok-a": "alice", "Bearer tok-b": "bob"}
 	handler := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return shop(tenants[r.Header.Get("Authorization")]) }, &mcp.StreamableHTTPOptions{Stateless: true})
 	fmt.Fprintln(os.Stderr, http.ListenAndServe(os.Getenv("ADDRESS"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // a program of the test
