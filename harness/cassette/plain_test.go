@@ -49,8 +49,8 @@ func TestCompressedAnswers(t *testing.T) {
 			t.Errorf("%s: %s%v, %v", tt.why, diff, err, resp.Header)
 		}
 	}
-	_, err := player(t, with("br", "\x0b\x02\x80"), cassette.Options{}).RoundTrip(request(t, base+"/x", `{}`))
-	want := "cassettes/travel/umbrella/claude.yaml:1:1: interaction 1: the body is compressed with br, which retake does not read"
+	_, err := player(t, with("zstd", "\x28\xb5\x2f\xfd"), cassette.Options{}).RoundTrip(request(t, base+"/x", `{}`))
+	want := "cassettes/travel/umbrella/claude.yaml:1:1: interaction 1: the body is compressed with zstd, which retake does not read"
 	if failure.Of(err) != failure.CassetteInvalid || err.Error() != want {
 		t.Errorf("%v", err)
 	}

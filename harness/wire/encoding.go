@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/andybalholm/brotli"
+
 	"github.com/retake-harness/retake/harness/failure"
 )
 
@@ -16,8 +18,8 @@ import (
 // any memory.
 const maxPlain = 64 << 20
 
-// Plain is a body without its Content-Encoding: gzip and deflate are undone. A
-// body that is text already, whatever the header says, comes back as it is: some
+// Plain is a body without its Content-Encoding: gzip, deflate and br are undone.
+// A body that is text already, whatever the header says, comes back as it is: some
 // recorders undo the encoding and keep the header. Errors are of class protocol;
 // what could be read before one is given all the same.
 func Plain(encoding string, body []byte) ([]byte, error) {
@@ -34,6 +36,8 @@ func Plain(encoding string, body []byte) ([]byte, error) {
 		if r, err = zlib.NewReader(bytes.NewReader(body)); err != nil { // some servers leave the wrapping out
 			r, err = flate.NewReader(bytes.NewReader(body)), nil
 		}
+	case "br":
+		r = brotli.NewReader(bytes.NewReader(body))
 	default:
 		return nil, failure.Errorf(failure.Protocol, "the body is compressed with %s, which retake does not read", encoding)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -31,6 +33,8 @@ func TestPlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var b bytes.Buffer
+	br := packed(t, brotli.NewWriter(&b), &b, text)
 	for _, tt := range []struct {
 		why, encoding string
 		body          []byte
@@ -43,9 +47,12 @@ func TestPlain(t *testing.T) {
 		{"deflate", "deflate", packed(t, zlib.NewWriter(&z), &z, text), string(text), ""},
 		{"deflate without its wrapping", "deflate", packed(t, raw, &f, text), string(text), ""},
 		{"undone by the recorder, which kept the header", "gzip", text, string(text), ""},
-		{"the same of an encoding that is not read", "br", text, string(text), ""},
+		{"the same of an encoding that is not read", "zstd", text, string(text), ""},
 		{"nothing", "gzip", nil, "", ""},
-		{"brotli", "br", []byte{0x0b, 0x02, 0x80}, "", "the body is compressed with br, which retake does not read"},
+		{"brotli", "br", br, string(text), ""},
+		{"brotli that is cut off", "br", br[:len(br)-2], "", "the body is no whole br"},
+		{"no brotli", "br", []byte{0x00, 0xff, 0xff}, "", "the body is no whole br"},
+		{"zstandard", "zstd", []byte{0x28, 0xb5, 0x2f, 0xfd}, "", "the body is compressed with zstd, which retake does not read"},
 		{"two encodings", "gzip, br", zipped, "", "compressed with gzip, br, which"},
 		{"cut off", "gzip", zipped[:len(zipped)-9], string(text), "the body is no whole gzip"},
 		{"no gzip", "gzip", []byte{0, 1, 2}, "", "the body is no gzip, as its Content-Encoding says"},
