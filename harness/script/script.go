@@ -149,13 +149,19 @@ func (m *Model) Interactions() []cassette.Interaction {
 }
 
 func (m *Model) response(n int, t *Turn) *wire.Response {
+	return t.Response(m.Name, m.mark("scripted"), m.mark("call"), n)
+}
+
+// Response is the n-th answer of the model. Ids that the turn leaves out are made
+// of the two words and n.
+func (t *Turn) Response(model, message, call string, n int) *wire.Response {
 	if t.Error != nil {
 		failed := *t.Error
 		failed.Status = max(t.Status, http.StatusOK)
 		return &wire.Response{Err: &failed}
 	}
 	r := &wire.Response{
-		ID: fmt.Sprintf("msg_%s_%02d", m.mark("scripted"), n), Model: m.Name, Message: wire.Message{Role: wire.RoleAssistant},
+		ID: fmt.Sprintf("msg_%s_%02d", message, n), Model: model, Message: wire.Message{Role: wire.RoleAssistant},
 		Stop: wire.StopDone, Complete: true,
 		Usage: wire.Usage{Input: &t.Usage.Input, Output: &t.Usage.Output},
 	}
@@ -168,7 +174,7 @@ func (m *Model) response(n int, t *Turn) *wire.Response {
 	for i, c := range t.Calls {
 		r.Stop = wire.StopToolCalls
 		if c.ID == "" {
-			c.ID = fmt.Sprintf("%s_%02d_%d", m.mark("call"), n, i+1)
+			c.ID = fmt.Sprintf("%s_%02d_%d", call, n, i+1)
 		}
 		b := wire.Block{Kind: wire.KindToolCall, ID: c.ID, Name: c.Name}
 		wire.ReadArgs(&b, []byte(c.Args))
