@@ -71,7 +71,7 @@ type Request struct {
 	Stream     bool
 
 	// Continues says that the request builds on a conversation that the provider
-	// keeps (previous_response_id): its messages are not the whole history. The
+	// keeps (previous_response_id, thread): its messages are not the whole history. The
 	// field that says so is in Params.
 	Continues bool
 

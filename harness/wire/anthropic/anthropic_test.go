@@ -58,3 +58,26 @@ func Benchmark(b *testing.B) {
 	}
 	wiretest.Bench(b, anthropic.Codec{}, "/v1/messages", request, []byte(benchAnswer), []byte(strings.Join(benchStream, "")))
 }
+
+// The official SDKs' tool runners let the API keep the conversation and send only
+// what is new: results whose calls are not there are no orphans then.
+func TestThreads(t *testing.T) {
+	for _, tc := range []struct {
+		why, thread string
+		want        bool
+	}{
+		{"the request that opens a thread has all there is", `{"type":"create"}`, false},
+		{"one that goes on with it has not", `{"previous_message_id":"msg_1","type":"continue"}`, true},
+		{"a thread of no kind that is known says nothing", `{"type":1}`, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			r, err := anthropic.Codec{}.DecodeRequest("/v1/messages", []byte(`{"model":"m","max_tokens":9,"messages":[],"thread":`+tc.thread+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Continues != tc.want || len(r.Params) != 1 || string(r.Params[0].Value) != tc.thread {
+				t.Errorf("continues %v with %v", r.Continues, r.Params)
+			}
+		})
+	}
+}

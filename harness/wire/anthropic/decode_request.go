@@ -48,6 +48,11 @@ func decodeField(c *rawjson.Cursor, r *wire.Request) {
 			return
 		}
 		r.Params = append(r.Params, wire.Field{Name: "max_tokens", Value: v})
+	case "thread": // a conversation that the API keeps
+		v := c.Value()
+		kind, _ := rawjson.Text(rawjson.Get(v, "type"))
+		r.Continues = kind == "continue"
+		r.Params = append(r.Params, wire.Field{Name: "thread", Value: v})
 	default:
 		r.Params = append(r.Params, wire.Field{Name: string(name), Value: c.Value()})
 	}
