@@ -29,12 +29,14 @@ type builder struct {
 	warnings []string
 
 	runs    map[string]Run
-	servers []Server               // that may be used
-	used    []Server               // that are
-	found   map[string][]tool.Decl // the servers' tools; nil: they have not been asked
-	probed  map[string]bool
-	probeAt map[string]yamlwalk.Pos
-	pending bool // which tools there are is not known yet
+	servers []Server // that may be used
+	used    []Server // that are
+	// recorded is what runs while the scenario is recorded alone.
+	recorded onlyRecorded
+	found    map[string][]tool.Decl // the servers' tools; nil: they have not been asked
+	probed   map[string]bool
+	probeAt  map[string]yamlwalk.Pos
+	pending  bool // which tools there are is not known yet
 }
 
 func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
@@ -60,7 +62,8 @@ func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 		Expect:    b.expect(&w.expect),
 		Seed:      DefaultSeed,
 		Probes:    probes,
-		Runs:      b.runs, Servers: b.used, pending: b.pending, unasked: b.found == nil && len(b.used) > 0,
+		Expires:   w.expires,
+		Runs:      b.runs, Servers: b.used, recorded: b.recorded, pending: b.pending, unasked: b.found == nil && len(b.used) > 0,
 	}
 	if w.seed != nil {
 		s.Seed = uint64(*w.seed)

@@ -45,6 +45,7 @@ type written struct {
 	replay               Replay
 	expect               expect
 	seed                 *int64
+	expires              time.Duration
 	variants             []variant
 }
 
@@ -151,6 +152,7 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("replay", "How requests find their recordings.", replay.Kind(), func(f *written) *Replay { return &f.replay }),
 		yamlwalk.F("expect", "What must hold at the end.", expectation.Kind(), func(f *written) *expect { return &f.expect }),
 		yamlwalk.F("seed", "What the chance of faults is drawn from; default 1.", yamlwalk.Optional(yamlwalk.Int[int64](0)), func(f *written) **int64 { return &f.seed }),
+		yamlwalk.F("expires", "The age at which its recordings are stale, like 30d. Left out, the configuration's.", yamlwalk.Age(), func(f *written) *time.Duration { return &f.expires }),
 		yamlwalk.F("faults", "Runs under faults, beside the one without; each entry is one.", yamlwalk.List(variantFields.Kind()), func(f *written) *[]variant { return &f.variants }),
 	},
 	ExactlyOne: [][]string{{"task", "turns"}},

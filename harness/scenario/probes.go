@@ -173,7 +173,7 @@ func (b *builder) probes(written []yamlwalk.Entry[WrittenProbe]) []Probe {
 		switch {
 		case w.tool.V == "":
 		case w.server.V != "":
-			b.useServer(w.server)
+			b.useServer(&b.used, w.server)
 		default:
 			b.needReal(w.tool)
 		}

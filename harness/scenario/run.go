@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -22,6 +23,9 @@ type Run struct {
 	Tool    string // with Server: its tool's name, where that is another
 	HTTP    *HTTP
 	Command *Command
+	// Recording has calls go there only while the scenario is recorded; otherwise
+	// the tools' cassette answers them.
+	Recording bool
 }
 
 // Real tells whether calls go anywhere but to the cassette.
@@ -89,8 +93,36 @@ func (s *Scenario) WithServerTools(found map[string][]tool.Decl) (*Scenario, err
 	}
 	out := *s
 	out.Tools, out.Runs, out.Warnings = full.Tools, full.Runs, full.Warnings
+	if s.recording {
+		out.Runs = full.WhenRecording().Runs
+	}
 	out.pending, out.unasked, out.again = false, false, nil
 	return &out, nil
+}
+
+// WhenRecording is the scenario as it is recorded: the tools that run only then
+// do.
+func (s *Scenario) WhenRecording() *Scenario {
+	if len(s.recorded.runs) == 0 {
+		return s
+	}
+	out := *s
+	out.recording = true
+	out.Runs = maps.Clone(s.recorded.runs)
+	maps.Copy(out.Runs, s.Runs)
+	for _, server := range s.recorded.servers {
+		if named(out.Servers, server.Name) < 0 {
+			out.Servers = append(slices.Clip(out.Servers), server)
+		}
+	}
+	return &out
+}
+
+// onlyRecorded are the tools that run while a scenario is recorded alone, and the
+// servers that they run on.
+type onlyRecorded struct {
+	runs    map[string]Run
+	servers []Server
 }
 
 // run is where a tool runs, as it is written.
@@ -101,7 +133,14 @@ type run struct {
 	commandArgs  []string
 	env          []tool.Setting
 	cassette     bool
+	when         text
 }
+
+// When a tool runs.
+const (
+	runsAlways    = "always"
+	runsRecording = "recording"
+)
 
 var runFields = yamlwalk.Object[run]{
 	Is: "where a tool runs",
@@ -116,11 +155,15 @@ var runFields = yamlwalk.Object[run]{
 				v.Failf("must be true; where else the tool runs is said by mcp, http or command")
 			}
 		}), func(r *run) *bool { return &r.cassette }),
+		yamlwalk.F("when", "always (the default), or recording: calls go there only while the scenario is recorded, and what comes of them is what the recording answers later. The file has to say all that the model is told of the tool.", yamlwalk.At(yamlwalk.Enum(runsAlways, runsRecording)), func(r *run) *text { return &r.when }),
 	},
 	ExactlyOne: [][]string{{"mcp", "http", "command", "cassette"}},
 	Check: func(v yamlwalk.Value, r *run) {
 		if r.tool.V != "" && r.server.V == "" {
 			v.File().Failf(r.tool.At, "tool names one of an MCP server; say mcp too")
+		}
+		if r.when.V != "" && r.cassette {
+			v.File().Failf(r.when.At, "the cassette answers always; drop when")
 		}
 		if r.env != nil && r.commandArgs == nil {
 			v.Failf("env is a command's; a server's environment is said under servers")
@@ -240,13 +283,18 @@ func (r *run) place() Run {
 	if r == nil {
 		return Run{}
 	}
-	return Run{Server: r.server.V, Tool: r.tool.V, HTTP: r.http, Command: r.command}
+	return Run{Server: r.server.V, Tool: r.tool.V, HTTP: r.http, Command: r.command, Recording: r.when.V == runsRecording}
 }
 
 // add adds a tool, with where it runs.
 func (b *builder) add(d tool.Decl, r Run, at yamlwalk.Pos) {
+	if r.Recording {
+		b.tools = append(b.tools, d)
+		b.addRecorded(d.Name, r, at)
+		return
+	}
 	if r.Server != "" {
-		b.useServer(text{V: r.Server, At: at})
+		b.useServer(&b.used, text{V: r.Server, At: at})
 		b.complete(&d, &r, at)
 	}
 	b.tools = append(b.tools, d)
@@ -259,10 +307,22 @@ func (b *builder) add(d tool.Decl, r Run, at yamlwalk.Pos) {
 	b.runs[d.Name] = r
 }
 
+// addRecorded notes where a tool runs while the scenario is recorded. The server is
+// not asked what it says of the tool: a replay could not ask it.
+func (b *builder) addRecorded(name string, r Run, at yamlwalk.Pos) {
+	if r.Server != "" {
+		b.useServer(&b.recorded.servers, text{V: r.Server, At: at})
+	}
+	if b.recorded.runs == nil {
+		b.recorded.runs = map[string]Run{}
+	}
+	b.recorded.runs[name] = r
+}
+
 // takeFrom adds the tools of a server, as far as they are known, and those that
 // are declared beside them.
 func (b *builder) takeFrom(t *takeFrom) {
-	b.useServer(t.server)
+	b.useServer(&b.used, t.server)
 	for _, name := range b.namesOf(t) {
 		if b.declared(name.V) {
 			b.f.Failf(name.At, "tool %q is listed twice; drop one", name.V)

@@ -151,8 +151,8 @@ func replace(s string, value func(name string) string) string {
 }
 
 // useServer keeps the description of a server that a tool runs on.
-func (b *builder) useServer(name text) {
-	if named(b.used, name.V) >= 0 || name.V == "" {
+func (b *builder) useServer(used *[]Server, name text) {
+	if named(*used, name.V) >= 0 || name.V == "" {
 		return
 	}
 	i := named(b.servers, name.V)
@@ -164,7 +164,7 @@ func (b *builder) useServer(name text) {
 		b.f.Failf(name.At, "unknown MCP server %q%s; declare it under servers, here or in %s", name.V, suggest.Hint(name.V, known), Config)
 		return
 	}
-	b.used = append(b.used, b.servers[i])
+	*used = append(*used, b.servers[i])
 }
 
 // declareServers are the servers that tools may run on; the scenario's own go before

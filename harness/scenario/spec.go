@@ -67,6 +67,8 @@ type Scenario struct {
 
 	// Seed is what chance is drawn from; default 1.
 	Seed uint64
+	// Expires is the age at which its recordings are stale; 0 is the configuration's.
+	Expires time.Duration
 	// Variants are runs of the scenario under faults, besides the one without.
 	Variants []Variant
 
@@ -79,6 +81,9 @@ type Scenario struct {
 	unasked bool
 	pending bool
 	again   func(found map[string][]tool.Decl) (*Scenario, error)
+
+	recorded  onlyRecorded
+	recording bool // what is recorded runs as well
 
 	parts map[string]string // where the file declares tools, by their names
 	// places finds the line of a part for messages and annotations.

@@ -40,6 +40,7 @@ type Config struct {
 	Flags         map[string]bool
 	KeepReports   int
 	Lint          []Suppression // in the file's order
+	Record        Record
 
 	places yamlwalk.Places
 	hidden *redact.Values
@@ -93,6 +94,14 @@ type Redact struct {
 	JSON    []string // JSON pointers into bodies, * for any element
 }
 
+// Record says what recording may spend, and when a recording is stale.
+type Record struct {
+	Tokens   int64         // of one session; default 200,000
+	Cost     float64       // US dollars of one session, where the prices are known; default 5
+	Expires  time.Duration // the age at which a recording is stale; default 90 days
+	Parallel int           // scenarios at once; default 1
+}
+
 // Defaults of what the file does not say.
 const (
 	DefaultAttempts       = 3
@@ -102,6 +111,10 @@ const (
 	DefaultAttemptTimeout = 10 * time.Minute
 	DefaultRealWaitCap    = 2 * time.Second
 	DefaultKeepReports    = 10
+	DefaultRecordTokens   = 200_000
+	DefaultRecordCost     = 5.0
+	DefaultExpires        = 90 * 24 * time.Hour
+	DefaultRecordParallel = 1
 )
 
 // Load reads dir/retake.yaml. A file that is not there gives the defaults.
@@ -160,6 +173,10 @@ func (c *Config) defaults() {
 	set(&c.Retries.AttemptTimeout, DefaultAttemptTimeout)
 	set(&c.RealWaitCap, DefaultRealWaitCap)
 	set(&c.KeepReports, DefaultKeepReports)
+	set(&c.Record.Tokens, DefaultRecordTokens)
+	set(&c.Record.Cost, DefaultRecordCost)
+	set(&c.Record.Expires, DefaultExpires)
+	set(&c.Record.Parallel, DefaultRecordParallel)
 }
 
 func set[V comparable](v *V, to V) {
@@ -220,7 +237,7 @@ func (c *Config) Options(cache *scenario.Cache) scenario.Options {
 func (w *written) config(f *yamlwalk.File) *Config {
 	c := &Config{
 		File: f.Name, Limits: w.limits, Retries: w.retries, RealWaitCap: w.realWaitCap,
-		Redact: w.redact, Rubric: w.rubric, KeepReports: w.keepReports, places: f.Places(),
+		Redact: w.redact, Rubric: w.rubric, KeepReports: w.keepReports, Record: w.record, places: f.Places(),
 	}
 	for _, e := range w.models {
 		m := e.Value

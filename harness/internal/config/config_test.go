@@ -40,6 +40,7 @@ redact: {headers: [x-tenant], json: [/user/email]}
 rubric: rubric.yaml
 flags: {new_loop: true}
 reports: {keep: 3}
+record: {tokens: 5000, cost: 1.5, expires: 30d, parallel: 2}
 `
 
 var unexported = cmpopts.IgnoreUnexported(config.Config{}, config.Secret{})
@@ -68,6 +69,7 @@ func TestLoadEveryField(t *testing.T) {
 		RealWaitCap: time.Second,
 		Redact:      config.Redact{Headers: []string{"x-tenant"}, JSON: []string{"/user/email"}},
 		Rubric:      "rubric.yaml", Flags: map[string]bool{"new_loop": true}, KeepReports: 3,
+		Record: config.Record{Tokens: 5000, Cost: 1.5, Expires: 30 * 24 * time.Hour, Parallel: 2},
 	}
 	if diff := cmp.Diff(want, c, unexported); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -82,6 +84,7 @@ func TestDefaults(t *testing.T) {
 		Limits:      scenario.Limits{Iterations: 10, Parallel: 8},
 		Retries:     config.Retries{Attempts: 3, Backoff: 500 * time.Millisecond, MaxBackoff: 30 * time.Second, RetryAfterCap: time.Minute, AttemptTimeout: 10 * time.Minute},
 		RealWaitCap: 2 * time.Second, KeepReports: 10,
+		Record: config.Record{Tokens: 200_000, Cost: 5, Expires: 90 * 24 * time.Hour, Parallel: 1},
 	}
 	missing, err := config.Load(t.TempDir(), nil)
 	if err != nil {
@@ -144,6 +147,10 @@ redact.json|/user/email|:18:31||
 rubric|rubric.yaml|:19:1||
 flags.new_loop|true|:20:9||
 reports.keep|3|:21:11||
+record.tokens|5000|:22:10||
+record.cost|$1.5|:22:24||
+record.expires|30d|:22:35||
+record.parallel|2|:22:49||
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -192,6 +199,10 @@ var invalid = []struct {
 	{"a secret without an owner", "secrets: {KEY: {}}\n", `1:16: "owner" is missing: name who renews it`, true},
 	{"a variable that cannot be one", "secrets: {MY-KEY: {owner: o}}\n", `1:11: "MY-KEY" cannot be used as a name here; it must match ^[A-Za-z_][A-Za-z0-9_]*$`, true},
 	{"a wait without a unit", "real_wait_cap: 2\n", `1:16: must be a time with its unit, like 500ms, 10s or 2m, is 2 without a unit`, true},
+	{"an age without a unit", "record: {expires: 30}\n", `1:19: must be a time with its unit, like 12h, 30d or 90d, is 30 without a unit`, true},
+	{"an age that is none", "record: {expires: 3w}\n", `1:19: must be a time with its unit, like 12h, 30d or 90d, is "3w"`, true},
+	{"an age of days behind hours", "record: {expires: 3h2d}\n", `1:19: must be a time with its unit, like 12h, 30d or 90d, is "3h2d"`, true},
+	{"no tokens", "record: {tokens: 0}\n", `1:18: must be a whole number of at least 1, is 0`, true},
 	{"a flag that is no truth value", "flags: {a: on}\n", `1:12: must be true or false, is "on"`, true},
 }
 

@@ -62,6 +62,10 @@ func (c *Config) Effective() []Setting {
 		e.add("flags."+name, strconv.FormatBool(c.Flags[name]))
 	}
 	e.add("reports.keep", strconv.Itoa(c.KeepReports))
+	e.add("record.tokens", strconv.FormatInt(c.Record.Tokens, 10))
+	e.add("record.cost", "$"+strconv.FormatFloat(c.Record.Cost, 'f', -1, 64))
+	e.add("record.expires", Age(c.Record.Expires))
+	e.add("record.parallel", strconv.Itoa(c.Record.Parallel))
 	for i, s := range c.Lint {
 		e.add(fmt.Sprintf("lint[%d]", i), strings.TrimSpace(s.Rule+" "+strings.Join(s.On, ", ")))
 	}
@@ -149,6 +153,15 @@ func (c *Config) source(key string) string {
 	}
 	p := c.places.Find(key)
 	return fmt.Sprintf("%s:%d:%d", c.File, p.Line, p.Column)
+}
+
+// Age spells a length of time in days where it is whole ones: 90d.
+func Age(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= day && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	return d.String()
 }
 
 func day(t time.Time) string {

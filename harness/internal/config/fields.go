@@ -27,6 +27,7 @@ type written struct {
 	flags         []yamlwalk.Entry[bool]
 	keepReports   int
 	lint          []suppression
+	record        Record
 }
 
 type model struct {
@@ -63,6 +64,7 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("rubric", "File of the questions that decide keep or revert, relative to this file. Left out, the built-in ones.", yamlwalk.Text(), func(w *written) *string { return &w.rubric }),
 		yamlwalk.F("flags", "Feature flags.", yamlwalk.Entries("flags", flagForm, yamlwalk.Bool()), func(w *written) *[]yamlwalk.Entry[bool] { return &w.flags }),
 		yamlwalk.F("reports", "What happens with old reports.", reportFields.Kind(), func(w *written) *int { return &w.keepReports }),
+		yamlwalk.F("record", "How `retake record` spends, and when recordings are stale.", recordFields.Kind(), func(w *written) *Record { return &w.record }),
 		yamlwalk.F("lint", "Findings of `retake lint` that are accepted, each with the reason.", yamlwalk.List(suppressionFields.Kind()), func(w *written) *[]suppression { return &w.lint }),
 	},
 }
@@ -160,6 +162,16 @@ var redactFields = yamlwalk.Object[Redact]{
 	Fields: []yamlwalk.Field[Redact]{
 		yamlwalk.F("headers", "Names of headers.", yamlwalk.List(yamlwalk.Pattern("a header's name", headerForm)), func(r *Redact) *[]string { return &r.Headers }),
 		yamlwalk.F("json", "JSON pointers into bodies; * stands for any member or element.", yamlwalk.List(yamlwalk.Pattern("a JSON pointer like /user/email", pointerForm)), func(r *Redact) *[]string { return &r.JSON }),
+	},
+}
+
+var recordFields = yamlwalk.Object[Record]{
+	Is: "how to record",
+	Fields: []yamlwalk.Field[Record]{
+		yamlwalk.F("tokens", "How many tokens one `retake record` may use; default 200000.", yamlwalk.Int[int64](1), func(r *Record) *int64 { return &r.Tokens }),
+		yamlwalk.F("cost", "How many US dollars it may cost, where the models have prices; default 5.", yamlwalk.Number(new(0.01)), func(r *Record) *float64 { return &r.Cost }),
+		yamlwalk.F("expires", "The age at which a recording is stale, like 30d; default 90d.", yamlwalk.Age(), func(r *Record) *time.Duration { return &r.Expires }),
+		yamlwalk.F("parallel", "How many scenarios are recorded at once; default 1.", yamlwalk.Int(1), func(r *Record) *int { return &r.Parallel }),
 	},
 }
 

@@ -190,6 +190,35 @@ func Duration() Kind[time.Duration] {
 	}, func() Schema { return Schema{{"type", "string"}, {"pattern", durationForm.String()}} }}
 }
 
+var ageForm = regexp.MustCompile(`^([0-9]+d)?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))*$`)
+
+// mostDays is what a time.Duration holds.
+const mostDays = 106_751
+
+// Age is a length of time of days, too, which are of 24 hours: 90d, 1d12h, 36h.
+func Age() Kind[time.Duration] {
+	const what = "a time with its unit, like 12h, 30d or 90d"
+	return Kind[time.Duration]{what, scalar, func(v Value, to *time.Duration) {
+		days, rest := "0", v.node.Value
+		if before, after, ok := strings.Cut(rest, "d"); ok {
+			days, rest = before, after
+		}
+		n, err := strconv.Atoi(days)
+		var d time.Duration
+		if rest != "" && err == nil {
+			d, err = time.ParseDuration(rest)
+		}
+		switch {
+		case v.word() == wordNumber:
+			v.Failf("must be %s, is %s without a unit", what, v.node.Value)
+		case v.node.Value == "" || err != nil || n >= mostDays || !ageForm.MatchString(v.node.Value):
+			v.Failf("must be %s, is %s", what, v.is())
+		default:
+			*to = time.Duration(n)*24*time.Hour + d
+		}
+	}, func() Schema { return Schema{{"type", "string"}, {"pattern", ageForm.String()}, {"minLength", 1}} }}
+}
+
 // Date is a day, like 2026-07-14.
 func Date() Kind[time.Time] {
 	const what = "a day, like 2026-07-14"
