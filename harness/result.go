@@ -46,6 +46,7 @@ type Result struct {
 	Model    string
 	API      wire.API
 	Variant  string // the faults under which it was run; "" without
+	Trial    int    // 1 to n; 0 for the first and only one
 	Clock    clock.Mode
 	Verdict  Verdict
 	Failures []Failure

@@ -33,6 +33,7 @@ type Entry struct {
 	Name     string   `json:"name"`
 	Model    string   `json:"model"`
 	Fault    string   `json:"fault,omitzero"` // the run under faults of this id; left out: the one without
+	Trial    int      `json:"trial,omitzero"` // 1 to n; left out of the first and only one
 	API      string   `json:"api"`
 	File     string   `json:"file"`
 	Verdict  string   `json:"verdict"`

@@ -17,7 +17,7 @@ import (
 // EntryOf is the report's view of a result.
 func EntryOf(r *harness.Result) Entry {
 	e := Entry{
-		Name: r.Name, Model: r.Model, Fault: r.Variant, API: string(r.API), Verdict: string(r.Verdict), Part: string(r.Part()),
+		Name: r.Name, Model: r.Model, Fault: r.Variant, Trial: r.Trial, API: string(r.API), Verdict: string(r.Verdict), Part: string(r.Part()),
 		Clock: string(r.Clock), Warnings: r.Warnings,
 		Outcome: Outcome{Class: "completed", Detail: r.Outcome.Detail, Stop: string(r.Outcome.Stop), Answer: r.Outcome.Answer},
 		Figures: FiguresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),

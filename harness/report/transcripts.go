@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/redact"
+	"github.com/retake-harness/retake/harness/transcript"
 )
 
 // Place is where a run's transcript is: the line of its heading in a file below
@@ -16,6 +17,9 @@ import (
 type Place struct {
 	File string `json:"file"` // with slashes
 	Line int    `json:"line"` // from 1
+	// At is the heading's first byte in the file; left out by an old report, and
+	// zero for the first.
+	At int64 `json:"at,omitzero"`
 }
 
 // transcripts collects the transcripts of a run: those of one folder of
@@ -23,17 +27,30 @@ type Place struct {
 // thousand runs. Each begins with a heading, which no line of a transcript can
 // be taken for.
 type transcripts struct {
-	dir   string // the report's folder
-	name  string // of the open file, below dir
-	file  *os.File
-	lines map[string]int // by name: lines so far
-	buf   []byte
+	dir  string // the report's folder
+	name string // of the open file, below dir
+	file *os.File
+	ends map[string]Place // by name: where the next one goes
+	buf  []byte
 
 	secrets *redact.Values
 }
 
+// heading begins the line above a transcript.
+const heading = "=== "
+
+// headingOf is the heading in the spelling that it also has when the names were
+// read from report.json, which is all UTF-8.
+func headingOf(name, fault, model string, trial int) string {
+	text := heading + transcript.Safe(string([]rune(Title(name, fault)+" ["+model+"]")))
+	if trial > 0 {
+		text += fmt.Sprintf(", trial %d", trial)
+	}
+	return text
+}
+
 func newTranscripts(dir string, secrets *redact.Values) *transcripts {
-	return &transcripts{dir: dir, lines: map[string]int{}, secrets: secrets}
+	return &transcripts{dir: dir, ends: map[string]Place{}, secrets: secrets}
 }
 
 // transcriptFile is the file for a scenario's transcripts: those of
@@ -50,10 +67,13 @@ func (t *transcripts) add(r *harness.Result) (*Place, error) {
 	if err := t.open(transcriptFile(r.Name)); err != nil {
 		return nil, err
 	}
-	at := &Place{File: t.name, Line: t.lines[t.name] + 1}
-	t.buf = fmt.Appendf(t.buf[:0], "=== %s [%s]\n%s\n", Title(r.Name, r.Variant), r.Model, r.Transcript)
+	end := t.ends[t.name]
+	at := &Place{File: t.name, Line: end.Line + 1, At: end.At}
+	t.buf = fmt.Appendf(t.buf[:0], "%s\n%s\n", headingOf(r.Name, r.Variant, r.Model, r.Trial), r.Transcript)
 	text := t.secrets.Bytes(t.buf)
-	t.lines[t.name] += bytes.Count(text, []byte("\n"))
+	end.Line += bytes.Count(text, []byte("\n"))
+	end.At += int64(len(text))
+	t.ends[t.name] = end
 	_, err := t.file.Write(text)
 	return at, err
 }
