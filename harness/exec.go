@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/effect"
 	"github.com/retake-harness/retake/harness/failure"
@@ -80,6 +81,9 @@ type Params struct {
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
 	Post    []func(tool.Call, tool.Result) tool.Result
 	Secrets *redact.Values // what the model must not be shown, and no file must hold
+	// Redact is what recordings do not have of what is asked: it does not count in
+	// matching.
+	Redact cassette.Redaction
 }
 
 // Exec runs the scenario and judges it. It never fails itself: what goes wrong,

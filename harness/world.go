@@ -160,6 +160,7 @@ func (w *world) openModel() error {
 		Match:   cassette.Mode(p.Scenario.Replay.Match),
 		Ignore:  p.Scenario.Replay.Ignore,
 		Headers: p.Scenario.Replay.Headers,
+		Redact:  p.Redact,
 		Wait:    clock.Pass,
 		Record:  p.Scenario.Name,
 
@@ -229,6 +230,7 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	w.tools, err = w.params.Recordings.toolPlayer(file, cassette.ToolOptions{
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
 		Again:    w.again(),
+		Redact:   w.params.Redact,
 		Wait:     clock.Pass,
 		Record:   w.params.Scenario.Name,
 

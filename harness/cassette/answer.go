@@ -2,7 +2,6 @@ package cassette
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -74,8 +73,15 @@ func transportError(n *Notes) error {
 		return &net.OpError{Op: "read", Net: "tcp", Err: timeout{}}
 	case TransportCut:
 		return io.ErrUnexpectedEOF
+	case TransportDNS:
+		return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}
+	case TransportClosed:
+		return io.EOF
+	case TransportCancelled:
+		return context.Canceled
+	case TransportOther:
 	}
-	return errors.New(n.Transport.Message)
+	return otherError(n.Transport.Message)
 }
 
 // timeout is what a deadline looks like to a client: net.Error with Timeout,

@@ -71,6 +71,11 @@ const (
 	TransportRefused TransportKind = "refused" // the connection was refused
 	TransportTimeout TransportKind = "timeout" // no answer in time
 	TransportCut     TransportKind = "cut"     // the body ended early, after the bytes that were kept
+	TransportDNS     TransportKind = "dns"     // the host's name was not found
+	TransportClosed  TransportKind = "closed"  // the connection was closed instead of an answer
+	// TransportCancelled: the client itself gave up before the answer began.
+	TransportCancelled TransportKind = "cancelled"
+	TransportOther     TransportKind = "other" // anything else, known by its message alone
 )
 
 // TransportError is a recorded failure of the transport. Where the answer had
@@ -82,7 +87,7 @@ type TransportError struct {
 
 func (e *TransportError) known() bool {
 	switch e.Kind {
-	case TransportReset, TransportRefused, TransportTimeout, TransportCut:
+	case TransportReset, TransportRefused, TransportTimeout, TransportCut, TransportDNS, TransportClosed, TransportCancelled, TransportOther:
 		return true
 	}
 	return false

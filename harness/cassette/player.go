@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,8 +32,12 @@ type Options struct {
 	// recorded: for replays in which misses are expected.
 	BareMisses bool
 
+	// Redact is what was taken out of the recordings, and is taken out of requests
+	// before they are compared.
+	Redact Redaction
+
 	// Wait lets time pass: the recorded latency before an answer, and the pace of
-	// a recorded stream. nil answers at once.
+	// a recorded stream. nil answers at once; see Pace for another speed.
 	Wait func(ctx context.Context, d time.Duration) error
 	// Observe is told of every answer, before it is given. It may be called from
 	// several goroutines.
@@ -54,6 +59,7 @@ type Player struct {
 	file    *File
 	opts    Options
 	matcher *matcher
+	rules   *rules
 	index   *index
 
 	mu      sync.Mutex
@@ -67,7 +73,12 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 	if opts.Meaning == nil {
 		opts.Meaning = codecMeaning
 	}
-	m, err := newMatcher(opts.Match, opts.Ignore, opts.Headers, opts.Meaning)
+	rules, err := opts.Redact.rules()
+	if err != nil {
+		return nil, err
+	}
+	counting := slices.DeleteFunc(slices.Clone(opts.Headers), func(h string) bool { return !rules.counts(http.CanonicalHeaderKey(h)) })
+	m, err := newMatcher(opts.Match, opts.Ignore, counting, opts.Meaning)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +92,9 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 		if err != nil {
 			return nil, invalid(f.Name, f.Interactions[i].Line, 1, "interaction %d has the url %q, which is none", i+1, q.URL)
 		}
-		questions[i] = question{m.place(q.Method, u, q.Header.Get), q.Body}
+		questions[i] = question{m.place(q.Method, u, q.Header.Get), rules.question(q.Body)}
 	}
-	p := &Player{file: f, opts: opts, matcher: m}
+	p := &Player{file: f, opts: opts, matcher: m, rules: rules}
 	key := m.key
 	if m.mode == Sequence {
 		key = nil
@@ -102,7 +113,7 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	q := question{p.matcher.place(req.Method, req.URL, req.Header.Get), text}
+	q := p.question(req, text)
 	ordinal := p.nextOrdinal()
 	recording, known := p.index.take(q)
 	if recording < 0 {
@@ -117,6 +128,11 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, invalid(p.file.Name, in.Line, 1, "interaction %d: %s", recording+1, err)
 	}
 	return answer(req, plain, p.opts.Wait)
+}
+
+// question is what a request asks, without what recordings do not have.
+func (p *Player) question(req *http.Request, text []byte) question {
+	return question{p.matcher.place(req.Method, req.URL, req.Header.Get), p.rules.question(text)}
 }
 
 func (p *Player) nextOrdinal() int {
@@ -151,8 +167,20 @@ func (p *Player) Unplayed() []Unplayed {
 // Fresh is a player of the same recordings, none of them used, that shares with p
 // what it has found out about them.
 func (p *Player) Fresh() *Player {
-	return &Player{file: p.file, opts: p.opts, matcher: p.matcher, index: p.index.fresh()}
+	return &Player{file: p.file, opts: p.opts, matcher: p.matcher, rules: p.rules, index: p.index.fresh()}
 }
 
 // Rewind begins the replay anew: every recording is free again. Misses stay.
 func (p *Player) Rewind() { p.index.rewind() }
+
+// Pace makes a Wait that lets recorded time pass at another speed: 1 is as recorded,
+// 10 plays a minute in six seconds, 0 or less does not wait at all. wait lets time
+// pass, as clock.Sleep does.
+func Pace(speed float64, wait func(ctx context.Context, d time.Duration) error) func(ctx context.Context, d time.Duration) error {
+	if speed <= 0 {
+		return nil
+	}
+	return func(ctx context.Context, d time.Duration) error {
+		return wait(ctx, time.Duration(float64(d)/speed))
+	}
+}

@@ -3,8 +3,6 @@ package cassette
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/file"
@@ -22,7 +20,7 @@ func Save(path string, f *File) error {
 	if err != nil {
 		return err
 	}
-	if err := writeWhole(path, data); err != nil {
+	if err := writeWhole(realDisk{}, path, data); err != nil {
 		return failure.Errorf(failure.World, "%s: writing the cassette: %w", path, err)
 	}
 	return nil
@@ -44,40 +42,4 @@ func replaceable(path string) error {
 		return failure.Errorf(failure.CassetteInvalid, "%s: the file is a cassette of version %d, which is read only; write to another file", path, before.Version)
 	}
 	return nil
-}
-
-func writeWhole(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	if _, err := temp.Write(data); err != nil {
-		return errors.Join(err, temp.Close())
-	}
-	if err := errors.Join(temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes a rename last; file systems that cannot sync a folder are let be.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
 }

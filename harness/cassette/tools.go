@@ -36,7 +36,8 @@ type ToolOptions struct {
 	// to none.
 	Again func(tool string) bool
 
-	BareMisses bool // as in Options
+	BareMisses bool      // as in Options
+	Redact     Redaction // as in Options
 
 	Record  string // as in Options
 	Wait    func(ctx context.Context, d time.Duration) error
@@ -50,6 +51,7 @@ type ToolOptions struct {
 type ToolPlayer struct {
 	file  *File
 	opts  ToolOptions
+	rules *rules
 	index *index
 	all   *matcher            // the rules for every tool
 	own   map[string]*matcher // of the tools that leave arguments out
@@ -66,7 +68,11 @@ func NewToolPlayer(f *File, opts ToolOptions) (*ToolPlayer, error) {
 	if opts.Record == "" {
 		opts.Record = scenarioName(f.Name)
 	}
-	p := &ToolPlayer{file: f, opts: opts, own: map[string]*matcher{}}
+	rules, err := opts.Redact.rules()
+	if err != nil {
+		return nil, err
+	}
+	p := &ToolPlayer{file: f, opts: opts, rules: rules, own: map[string]*matcher{}}
 	if err := p.matchers(); err != nil {
 		return nil, err
 	}
@@ -77,7 +83,7 @@ func NewToolPlayer(f *File, opts ToolOptions) (*ToolPlayer, error) {
 		if !ok {
 			return nil, invalid(f.Name, in.Line, 1, "interaction %d is no tool call: its url must be https://%s/NAME, not %q", i+1, toolHost, in.Request.URL)
 		}
-		questions[i] = question{toolPlace(name), in.Request.Body}
+		questions[i] = question{toolPlace(name), rules.question(in.Request.Body)}
 	}
 	p.index = newIndex(questions, func(q question) digest { return p.matcher(toolName(q)).key(q) })
 	return p, nil
@@ -112,12 +118,7 @@ func (p *ToolPlayer) Execute(ctx context.Context, c tool.Call) (tool.Result, err
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	// ToolInteraction files arguments in their canonical spelling: asked in the
-	// same, most calls are found by their bytes.
-	q := question{toolPlace(c.Tool), c.Args}
-	if args, err := jsondoc.Canonical(nil, c.Args); err == nil {
-		q.body = args
-	}
+	q := p.question(&c)
 	p.mu.Lock()
 	p.ordinal++
 	ordinal := p.ordinal
@@ -162,7 +163,7 @@ func (p *ToolPlayer) miss(name string, q question, ordinal int, known []int32) e
 // Fresh is a player of the same recordings, none of them used, that shares with p
 // what it has found out about them.
 func (p *ToolPlayer) Fresh() *ToolPlayer {
-	return &ToolPlayer{file: p.file, opts: p.opts, index: p.index.fresh(), all: p.all, own: p.own}
+	return &ToolPlayer{file: p.file, opts: p.opts, rules: p.rules, index: p.index.fresh(), all: p.all, own: p.own}
 }
 
 // Recorded is how many calls of the tool there are in the recording; of all

@@ -38,6 +38,9 @@ var errTrailing = errors.New("a second value follows the JSON document")
 type editor struct {
 	dec *jsontext.Decoder
 	out []byte
+
+	with  func(jsontext.Kind) string // what stands for a named value; nil: nothing
+	found int                        // values that with was asked for
 }
 
 // end refuses bytes behind the document.
@@ -84,7 +87,7 @@ func (e *editor) object(active [][]string) error {
 			return err
 		}
 		below, hit := descend(active, string(name))
-		if !hit {
+		if !hit || e.with != nil {
 			e.comma(&first)
 			e.out = append(append(e.out, quoted...), ':')
 		}
@@ -103,7 +106,7 @@ func (e *editor) array(active [][]string) error {
 	first := true
 	for i := 0; e.dec.PeekKind() != ']'; i++ {
 		below, hit := descend(active, strconv.Itoa(i))
-		if !hit {
+		if !hit || e.with != nil {
 			e.comma(&first)
 		}
 		if err := e.child(below, hit); err != nil {
@@ -124,6 +127,10 @@ func (e *editor) child(below [][]string, hit bool) error {
 	if !hit {
 		return e.value(below)
 	}
+	if e.with != nil {
+		e.out = append(e.out, e.with(e.dec.PeekKind())...)
+		e.found++
+	}
 	return e.dec.SkipValue()
 }
 
@@ -141,8 +148,14 @@ func (e *editor) text(active [][]string) error {
 		return err
 	}
 	if inner, ok := embedded(quoted); ok {
-		below := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(inner))}
-		if below.value(active) == nil && below.end() == nil {
+		below := editor{dec: jsontext.NewDecoder(bytes.NewBuffer(inner)), with: e.with}
+		err := below.value(active)
+		if err == nil {
+			err = below.end()
+		}
+		// A document that is torn behind a named value goes as far as it could be read.
+		if err == nil || below.found > 0 {
+			e.found += below.found
 			e.out, err = jsontext.AppendQuote(e.out, below.out)
 			return err
 		}

@@ -101,6 +101,12 @@ func (v *Values) Found(b []byte) (name string, ok bool) {
 	return name, name != ""
 }
 
+// Where is Found with the offset of what was found.
+func (v *Values) Where(b []byte) (name string, at int, ok bool) {
+	at, _, name = v.next(b, 0)
+	return name, at, name != ""
+}
+
 // next finds the first spelling from a place on: its bounds and whose it is, ""
 // for none.
 func (v *Values) next(b []byte, from int) (start, end int, name string) {

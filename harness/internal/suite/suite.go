@@ -190,6 +190,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		p.Agent = agent.Loop{}
 	}
 	p.RealWaitCap = s.Config.RealWaitCap
+	p.Redact.Headers, p.Redact.JSON = s.Config.Redact.Headers, s.Config.Redact.JSON
 	if sc.RunsTools() {
 		p.Clock, p.OpenTools, p.Approve = clock.ModeReal, s.openTools, o.Approve
 	}

@@ -1,0 +1,139 @@
+package cassette
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-harness/retake/harness/redact"
+	"github.com/retake-harness/retake/harness/wire/sse"
+)
+
+// secretAt says where an exchange has a secret.
+type secretAt struct{ Name, Where string }
+
+func (s *secretAt) Error() string {
+	return fmt.Sprintf("%s has the value of the secret %s", s.Where, s.Name)
+}
+
+// findSecret looks for known secrets in all parts of an interaction, in the forms
+// that they are written in and in those that a reader makes of them: bodies without
+// their Content-Encoding, texts of JSON without its escapes, the texts of a stream
+// put together from their pieces. nil is none.
+func findSecret(v *redact.Values, in *Interaction) *secretAt {
+	if v == nil {
+		return nil
+	}
+	q, a := &in.Request, &in.Response
+	for _, part := range []struct{ where, text string }{
+		{"the method of the request", q.Method}, {"the URL of the request", q.URL}, {"the host of the request", q.Host}, {"the status of the answer", a.Status},
+	} {
+		if name, found := v.Found([]byte(part.text)); found {
+			return &secretAt{name, part.where}
+		}
+	}
+	for _, part := range []struct {
+		where  string
+		fields Header
+	}{
+		{"the request's header", q.Header},
+		{"the request's form", q.Form},
+		{"the request's trailer", q.Trailer},
+		{"the answer's header", a.Header},
+		{"the answer's trailer", a.Trailer},
+	} {
+		if at := secretInFields(v, part.where, part.fields); at != nil {
+			return at
+		}
+	}
+	if at := secretInBody(v, "the request's body", q.Header, q.Body); at != nil {
+		return at
+	}
+	return secretInBody(v, "the answer's body", a.Header, a.Body)
+}
+
+func secretInFields(v *redact.Values, where string, h Header) *secretAt {
+	for i, f := range h {
+		if name, found := v.Found([]byte(f.Name)); found {
+			return &secretAt{name, fmt.Sprintf("the name of line %d of %s", i+1, where)}
+		}
+		if name, found := v.Found([]byte(f.Value)); found {
+			return &secretAt{name, fmt.Sprintf("%s %q", where, f.Name)}
+		}
+	}
+	return nil
+}
+
+func secretInBody(v *redact.Values, where string, h Header, body []byte) *secretAt {
+	if plain, err := (&Response{Header: h, Body: body}).Plain(); err == nil {
+		body = plain
+	}
+	if sse.Is(h.Get("Content-Type"), body) {
+		if at := secretInStream(v, where, body); at != nil {
+			return at
+		}
+	} else if at := secretInJSON(v, where, body, nil); at != nil {
+		return at
+	}
+	name, at, found := v.Where(body)
+	if !found {
+		return nil
+	}
+	return &secretAt{name, fmt.Sprintf("%s, at byte %d,", where, at)}
+}
+
+// secretInStream looks at the events one by one, and at what the texts at one place
+// of them come to together.
+func secretInStream(v *redact.Values, where string, body []byte) *secretAt {
+	joined := map[string][]byte{}
+	scan := sse.NewScanner(body)
+	for n := 1; ; n++ {
+		e, ok := scan.Next()
+		if !ok {
+			break
+		}
+		if at := secretInJSON(v, where+", event "+strconv.Itoa(n), e.Data, joined); at != nil {
+			return at
+		}
+	}
+	for _, pointer := range sortedKeys(joined) {
+		if name, found := v.Found(joined[pointer]); found {
+			return &secretAt{name, fmt.Sprintf("%s, the text of the events at %q put together,", where, pointer)}
+		}
+	}
+	return nil
+}
+
+// secretInJSON looks at the texts and names of a JSON document, as far as it is one,
+// and collects its texts by their place.
+func secretInJSON(v *redact.Values, where string, text []byte, joined map[string][]byte) *secretAt {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return nil
+		}
+		if token.Kind() != '"' {
+			continue
+		}
+		said := []byte(token.String())
+		pointer := string(dec.StackPointer())
+		if name, found := v.Found(said); found {
+			return &secretAt{name, fmt.Sprintf("%s at %q", where, v.Text(pointer))}
+		}
+		if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 1 {
+			continue // a name
+		}
+		if joined != nil {
+			joined[pointer] = append(joined[pointer], said...)
+		}
+		// A document in a text has its own escapes.
+		if looksLikeJSON(said) && jsontext.Value(said).IsValid() {
+			if at := secretInJSON(v, where+" at "+strconv.Quote(v.Text(pointer)), said, nil); at != nil {
+				return at
+			}
+		}
+	}
+}
