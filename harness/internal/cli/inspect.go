@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/retake-harness/retake/harness/cassette"
+	"github.com/retake-harness/retake/harness/cassette/foreign"
 	"github.com/retake-harness/retake/harness/contract"
-	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/inspect"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/report"
@@ -26,14 +24,20 @@ func inspectCommand(sys IO, p *project) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE…",
 		Short: "Show the conversations in cassettes, whoever recorded them",
-		Long: `inspect reads go-vcr cassettes (versions 1 and 2) and prints the conversations in
-them, a row for each model call, totals, and where the contract of an agent loop
-is broken. --json prints one object a file instead.
+		Long: `inspect reads cassettes and prints the conversations in them, a row for each model
+call, totals, and where the contract of an agent loop is broken. --json prints one
+object a file instead.
+
+Besides go-vcr's cassettes (versions 1 and 2) it reads those of VCR.py, Ruby's VCR
+and httprr, HAR files of browsers and of Polly.JS, one request with its answer as
+JSON, and the body of an answer, as JSON or as an event stream. What a file holds
+is seen from its content, not from its name.
 
 Tokens are the provider's own figures. A breach does not change the exit code,
 unless --strict is given.`,
 		Example: `  retake inspect cassettes/travel/umbrella/claude-opus-4-8.yaml
-  retake inspect --json testdata/*.yaml | jq .tool_calls`,
+  retake inspect --json testdata/*.yaml | jq .tool_calls
+  retake inspect recording.har answer.sse`,
 		Args: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 {
 				return errors.New("which cassette? name its file: retake inspect cassettes/travel/umbrella/claude-opus-4-8.yaml")
@@ -65,16 +69,13 @@ func hideSecrets(sys IO, p *project) {
 func inspectAll(sys IO, files []string, asJSON, strict bool) error {
 	worst := exitPass
 	for i, name := range files {
-		f, err := cassette.Open(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = failure.Errorf(failure.World, "%s: there is no such file", name)
-		}
+		f, err := foreign.Open(name)
 		if err != nil {
 			printError(sys.Stderr, err)
 			worst = worse(worst, exitOf(err))
 			continue
 		}
-		in := inspect.Read(f)
+		in := inspect.Read(f.File)
 		if strict && len(in.Facts.Breaches) > 0 {
 			worst = worse(worst, exitFail)
 		}

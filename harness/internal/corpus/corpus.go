@@ -149,6 +149,17 @@ func (f *File) GoVCR() bool {
 	return strings.HasPrefix(f.Format, "go-vcr-v") && !slices.ContainsFunc(f.Families, func(name string) bool { return !spoken(name) })
 }
 
+// Foreign tells whether the file is in one of the formats of other recorders that
+// package foreign reads, and has calls of the four APIs.
+func (f *File) Foreign() bool {
+	switch f.Format {
+	case "vcrpy-yaml", "vcrpy-split-yaml.gz", "ruby-vcr-yaml", "httprr", "httprr.gz", "polly-har", "polly-har-yaml", "json-req-resp",
+		"raw-sse", "raw-json", "wiremock-body-raw-json", "wiremock-body-raw-sse":
+		return true
+	}
+	return false
+}
+
 func spoken(family string) bool {
 	switch wire.API(family) {
 	case wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses, wire.GeminiGenerate:

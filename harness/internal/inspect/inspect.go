@@ -32,13 +32,13 @@ type Facts struct {
 	Failed      int      `json:"model_calls_failed"` // status of 400 and more, or an error in the answer
 	ToolCalls   []string `json:"tool_calls"`         // names in the order of the wire
 	ParallelMax int      `json:"parallel_max"`       // most calls in one answer
-	StopReasons []string `json:"stop_reasons"`       // the provider's words; failed calls have none
+	StopReasons []string `json:"stop_reasons"`       // the provider's words; a stream that fails may have one
 	Input       *int64   `json:"input_tokens"`
 	Output      *int64   `json:"output_tokens"`
 	CacheRead   *int64   `json:"cache_read_tokens"`
 	CacheWrite  *int64   `json:"cache_write_tokens"`
 	Reasoning   *int64   `json:"reasoning_tokens"`
-	Models      []string `json:"models"` // of the answers, else of the requests; null: never told
+	Models      []string `json:"models"` // of each answer, else of its request; null: never told
 	Calls       []Call   `json:"calls"`
 	Others      int      `json:"other_requests"` // requests that are no model calls
 	Breaches    []string `json:"breaches"`
@@ -101,7 +101,7 @@ func Read(f *cassette.File) Inspection {
 		events = append(events, e)
 		in.Facts.add(e)
 	}
-	in.Facts.models(models)
+	in.Facts.models()
 	in.Findings = contract.Check(contract.Terms{}, contract.Evidence{Models: models})
 	in.Facts.Breaches = []string{}
 	for _, b := range contract.Breaches(in.Findings) {
@@ -155,9 +155,8 @@ func (f *Facts) add(e *journal.ModelAttempt) {
 	f.ModelCalls++
 	if c.Error != nil {
 		f.Failed++
-	} else {
-		f.StopReasons = append(f.StopReasons, c.Stop...)
 	}
+	f.StopReasons = append(f.StopReasons, c.Stop...)
 	for _, t := range c.Tools {
 		f.ToolCalls = append(f.ToolCalls, t.Name)
 	}
@@ -177,25 +176,11 @@ func (f *Facts) add(e *journal.ModelAttempt) {
 	f.Calls = append(f.Calls, c)
 }
 
-// models are the distinct ones of the answers, or where no answer names one, of
-// the requests.
-func (f *Facts) models(calls []*journal.ModelAttempt) {
-	add := func(name string) {
-		if name != "" && !slices.Contains(f.Models, name) {
-			f.Models = append(f.Models, name)
-		}
-	}
-	for _, e := range calls {
-		if e.Response != nil {
-			add(e.Response.Model)
-		}
-	}
-	if len(f.Models) > 0 {
-		return
-	}
-	for _, e := range calls {
-		if e.Request != nil {
-			add(e.Request.Model)
+// models are the distinct ones of the calls.
+func (f *Facts) models() {
+	for i := range f.Calls {
+		if m := f.Calls[i].Model; m != nil && !slices.Contains(f.Models, *m) {
+			f.Models = append(f.Models, *m)
 		}
 	}
 }
@@ -219,9 +204,7 @@ func callOf(e *journal.ModelAttempt) Call {
 	for _, p := range r.Problems {
 		c.Problems = append(c.Problems, string(p.Kind))
 	}
-	if c.Error == nil {
-		c.Stop = append(c.Stop, r.RawStop...)
-	}
+	c.Stop = append(c.Stop, r.RawStop...)
 	for _, b := range r.Calls() {
 		c.Tools = append(c.Tools, Tool{Name: b.Name, ID: text(b.ID), Args: argsOf(&b)})
 	}

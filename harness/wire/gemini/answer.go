@@ -89,7 +89,7 @@ func (a *answer) candidates(c *rawjson.Cursor) {
 		}
 		if index == 0 {
 			a.first(v)
-		} else if reason, ok := rawjson.Text(rawjson.Get(v, "finishReason")); ok && index < mostCandidates {
+		} else if reason := reasonOf(rawjson.Get(v, "finishReason")); reason != "" && index < mostCandidates {
 			a.stops[index] = reason
 		}
 	}
@@ -103,7 +103,7 @@ func (a *answer) first(v jsontext.Value) {
 		case "content":
 			a.content(&c)
 		case "finishReason":
-			if raw := c.Text(); raw != "" {
+			if raw := reasonOf(c.Value()); raw != "" {
 				a.stops[0] = raw
 			}
 		default:

@@ -90,6 +90,8 @@ var jsonAnswers = []wiretest.Answer{
 	},
 	{Why: "the answer is refused", Body: `{"candidates":[{"finishReason":"SAFETY","safetyRatings":[{"blocked":true}]}]` + usage + names, Want: want(wiretest.Want{Stop: wire.StopRefused, RawStop: []string{"SAFETY"}})},
 	{Why: "the prompt is refused", Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}` + usage + names, Want: want(wiretest.Want{Stop: wire.StopRefused, RawStop: []string{"PROHIBITED_CONTENT"}})},
+	{Why: "a finish reason by its number", Body: chunk(`{"text":"hi"}`, `,"finishReason":1`, usage), Want: want(wiretest.Want{Text: "hi", Stop: wire.StopDone, RawStop: []string{"1"}})},
+	{Why: "a number that the two APIs read differently", Body: chunk(`{"text":"hi"}`, `,"finishReason":6`, usage), Want: want(wiretest.Want{Text: "hi", Stop: wire.StopUnknown, RawStop: []string{"6"}})},
 	{Why: "a finish reason of tomorrow", Body: whole(`{"text":"hi"}`, "BORED"), Want: want(wiretest.Want{Text: "hi", Stop: wire.StopUnknown, RawStop: []string{"BORED"}})},
 	{
 		Why: "of several candidates the first is the turn", Body: `{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"},{"content":{"parts":[{"text":"ho"}]},"finishReason":"MAX_TOKENS","index":1}]` + usage + names,

@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/wire"
@@ -54,7 +56,23 @@ func (a *answer) stop() {
 	}
 }
 
+// reasonOf is a finish reason as it came: its name, or its number, which clients
+// that ask for $alt=json;enum-encoding=int are sent.
+func reasonOf(v jsontext.Value) string {
+	if _, ok := rawjson.Int(v); ok {
+		return string(v)
+	}
+	return rawjson.TextOf(v)
+}
+
+// numbered are the reasons whose numbers mean the same in the APIs of Google AI and
+// of Vertex AI, by number.
+var numbered = [...]string{1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION"}
+
 func neutralStop(raw string) wire.Stop {
+	if n, err := strconv.Atoi(raw); err == nil && n > 0 && n < len(numbered) {
+		raw = numbered[n]
+	}
 	for _, f := range finish {
 		if f.raw == raw {
 			return f.stop
@@ -83,7 +101,11 @@ func appendStop(dst []byte, r *wire.Response) []byte {
 			}
 		}
 	}
-	return rawjson.Quote(append(dst, `,"finishReason":`...), raw)
+	dst = append(dst, `,"finishReason":`...)
+	if _, err := strconv.Atoi(raw); err == nil && rawjson.Valid([]byte(raw)) {
+		return append(dst, raw...)
+	}
+	return rawjson.Quote(dst, raw)
 }
 
 // setUsage: the prompt's figure includes what the cache held and leaves out
