@@ -72,6 +72,10 @@ type Outcome struct {
 	Iterations int           // model turns; 0 lets the harness count them on the wire
 }
 
+// PlaceholderKey is what an agent is given that wants to be given a key: the real
+// one is put in its place where a request goes to the real API.
+const PlaceholderKey = "retake-puts-the-key-in"
+
 // The policy where the configuration is silent.
 const (
 	defaultAttempts      = 3
