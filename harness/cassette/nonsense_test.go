@@ -31,8 +31,8 @@ func TestNonsense(t *testing.T) {
 		{"no such code", "200", "700", "c.yaml:4:1: interaction 1: the response code must lie between 100 and 599, is 700", ""},
 		{"a negative code", "200", "-200", "c.yaml:4:1: interaction 1: the response code must lie between 100 and 599, is -200", ""},
 		{"a misspelled member", "interactions:", "x-retake: {\"sorce\": \"scripted\"}\ninteractions:", "", `x-retake: unknown member "sorce", which is not read`},
-		{"an unknown source", "interactions:", "x-retake: {\"source\": \"invented\"}\ninteractions:", "", `x-retake: unknown source "invented"; known are scripted and recorded`},
-		{"in an interaction", "      request:", "      x-retake: {\"source\": \"dreamt\", \"b\": 1, \"a\": 2}\n      request:", "", `x-retake: unknown source "dreamt"; known are scripted and recorded|x-retake: unknown member "a", which is not read|x-retake: unknown member "b", which is not read`},
+		{"an unknown source", "interactions:", "x-retake: {\"source\": \"invented\"}\ninteractions:", "", `x-retake: unknown source "invented"; known are scripted, recorded and imported`},
+		{"in an interaction", "      request:", "      x-retake: {\"source\": \"dreamt\", \"b\": 1, \"a\": 2}\n      request:", "", `x-retake: unknown source "dreamt"; known are scripted, recorded and imported|x-retake: unknown member "a", which is not read|x-retake: unknown member "b", which is not read`},
 	} {
 		text := strings.Replace(sensible, tc.old, tc.new, 1)
 		for _, spelled := range []string{text, "# for the slow reader\n" + text} {

@@ -17,6 +17,7 @@ type Source string
 const (
 	Scripted Source = "scripted" // written by hand or by a program
 	Recorded Source = "recorded" // taken from real traffic
+	Imported Source = "imported" // taken over from what another recorder wrote
 )
 
 // FileNotes is the x-retake member of a whole file.

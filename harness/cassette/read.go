@@ -116,8 +116,8 @@ func (f *File) doubt(line int, source Source, unknown jsontext.Value) {
 	warn := func(format string, args ...any) {
 		f.Warnings = append(f.Warnings, Warning{Line: line, Text: "x-retake: " + fmt.Sprintf(format, args...)})
 	}
-	if source != "" && source != Scripted && source != Recorded {
-		warn("unknown source %q; known are scripted and recorded", source)
+	if source != "" && source != Scripted && source != Recorded && source != Imported {
+		warn("unknown source %q; known are scripted, recorded and imported", source)
 	}
 	if len(unknown) == 0 {
 		return
