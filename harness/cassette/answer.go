@@ -24,6 +24,9 @@ func answer(req *http.Request, in *Interaction, wait func(context.Context, time.
 	if broken != nil && a.Code == 0 {
 		return nil, broken
 	}
+	if broken == nil && in.Notes != nil && in.Notes.Complete != nil && !*in.Notes.Complete {
+		broken = io.ErrUnexpectedEOF // the client has left there: what was to come is not known
+	}
 	body := &replayBody{rest: a.Body, end: broken, size: len(a.Body)}
 	if wait != nil && len(pace.steps) > 1 {
 		body.pace, body.wait, body.ctx = pace.steps, wait, req.Context()

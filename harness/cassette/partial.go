@@ -82,11 +82,11 @@ func parsePartial(data []byte, name string) keptRecords {
 		number, text, end := frame(data, at)
 		if text == nil || !kept.take(number, text, name) {
 			kept.torn = true
-			next := bytes.Index(data[at+1:], []byte("\n"+partialMark))
+			next := bytes.Index(data[at:], []byte("\n"+partialMark))
 			if next < 0 {
 				break
 			}
-			at += 1 + next + 1
+			at += next + 1
 			continue
 		}
 		at, kept.size = end, int64(end)

@@ -92,7 +92,7 @@ func NewPlayer(f *File, opts Options) (*Player, error) {
 		if err != nil {
 			return nil, invalid(f.Name, f.Interactions[i].Line, 1, "interaction %d has the url %q, which is none", i+1, q.URL)
 		}
-		questions[i] = question{m.place(q.Method, u, q.Header.Get), rules.question(q.Body)}
+		questions[i] = question{m.place(q.Method, u, q.Header.Get), rules.question(q.Header.Get("Content-Encoding"), q.Body)}
 	}
 	p := &Player{file: f, opts: opts, matcher: m, rules: rules}
 	key := m.key
@@ -132,7 +132,7 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // question is what a request asks, without what recordings do not have.
 func (p *Player) question(req *http.Request, text []byte) question {
-	return question{p.matcher.place(req.Method, req.URL, req.Header.Get), p.rules.question(text)}
+	return question{p.matcher.place(req.Method, req.URL, req.Header.Get), p.rules.question(req.Header.Get("Content-Encoding"), text)}
 }
 
 func (p *Player) nextOrdinal() int {

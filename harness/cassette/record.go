@@ -2,8 +2,10 @@ package cassette
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/redact"
+	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
 )
 
@@ -67,7 +70,7 @@ func recordOn(d disk, path string, o Recording) (*Recorder, error) {
 	if _, err := NewPlayer(&File{Name: path, Version: 2}, o.Replay); err != nil {
 		return nil, err
 	}
-	s, kept, err := openSession(d, path, o.Notes, o.Secrets)
+	s, kept, err := openSession(d, path, o.Notes, o.Secrets, func(in *Interaction) { rules.again(in, r.also) })
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +128,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp != nil || err != nil {
 		return resp, err
 	}
+	r.session.client(req.UserAgent())
 	asked := r.asked(req, text)
 	x := &asking{recorder: r, slot: o, asked: asked, api: req, watch: clock.Stopwatch()}
 	if resp, err = r.next.RoundTrip(onward(req, text)); err != nil {
@@ -175,12 +179,20 @@ func onward(req *http.Request, text []byte) *http.Request {
 // asked is the request as it is filed, redacted.
 func (r *Recorder) asked(req *http.Request, text []byte) *exchange {
 	x := &exchange{req: req.Clone(context.Background()), sent: text}
-	if req.Header.Get("Content-Encoding") == "" {
-		x.sent, _ = r.rules.body("", text)
+	q := x.req
+	q.Method = cmp.Or(q.Method, http.MethodGet)
+	q.URL = r.rules.url(req.URL)
+	q.Header, q.Trailer = r.rules.header(req.Header, r.also), nil
+	q.Body, q.GetBody, q.Form, q.PostForm = nil, nil, nil, nil
+	plain, err := wire.Plain(q.Header.Get("Content-Encoding"), text)
+	if err != nil {
+		return x
 	}
-	x.req.Header, x.req.Trailer = r.rules.header(req.Header, r.also), nil
-	x.req.URL = r.rules.url(req.URL)
-	x.req.Body, x.req.GetBody, x.req.Cancel, x.req.Form, x.req.PostForm = nil, nil, nil, nil, nil //nolint:staticcheck // Cancel is nobody's here
+	if clean, _ := r.rules.body("", plain); !bytes.Equal(clean, plain) {
+		x.sent = clean
+		q.Header.Del("Content-Encoding")
+		q.Header.Del("Content-Length")
+	}
 	return x
 }
 
@@ -216,7 +228,11 @@ func (x *asking) ended(resp *http.Response, got *taken) {
 	whole := got.whole || got.broken == nil && x.complete(resp, got.body)
 	notes := Notes{Complete: &whole, Chunks: got.pace(resp)}
 	if got.broken != nil {
-		if e := transportErrorOf(got.broken); e.Kind != TransportCancelled { // that is the client's doing
+		switch e := transportErrorOf(got.broken); e.Kind {
+		case TransportCancelled: // that is the client's doing
+		case TransportClosed: // a plain EOF would be a good end
+			notes.Transport = &TransportError{Kind: TransportCut, Message: e.Message}
+		default:
 			notes.Transport = e
 		}
 	}
@@ -245,43 +261,56 @@ func (x *asking) complete(resp *http.Response, got []byte) bool {
 	return err == nil && r.Complete
 }
 
-// redacted takes the answer as it is filed.
+// redacted takes the answer as it is filed. What has to be taken out of a compressed
+// one leaves it in plain, as net/http would give it to a client; else it stays as it
+// came, so that a replay gives the same.
 func (x *asking) redacted(resp *http.Response, got []byte, notes *Notes) error {
 	r := x.recorder.rules
-	contentType := resp.Header.Get("Content-Type")
-	out, moved := got, []edit(nil)
-	encoding := resp.Header.Get("Content-Encoding")
-	if encoding == "" {
-		out, moved = r.body(contentType, got)
-	} else if plain, err := (&Response{Header: HeaderOf(resp.Header), Body: got}).Plain(); err != nil {
-		if whole := notes.Complete != nil && *notes.Complete; whole && (x.recorder.session.secrets != nil || len(r.pointers) > 0) {
-			return failure.Errorf(failure.World, "its answer cannot be looked into for what must not be written: %w", err)
-		}
-	} else if clean, _ := r.body(contentType, plain); !bytes.Equal(clean, plain) {
-		// What has to be taken out is inside: it is filed in plain, as net/http gives it.
-		out, moved = clean, []edit{{len(got), len(clean)}}
-		notes.Chunks = nil
-		resp.Uncompressed = true
+	contentType, encoding := resp.Header.Get("Content-Type"), resp.Header.Get("Content-Encoding")
+	plain, err := wire.Plain(encoding, got)
+	if err := x.opaque("answer", plain, err); err != nil {
+		return err
+	}
+	x.asked.resp, x.asked.got = resp, got
+	out, moved := r.body(contentType, plain)
+	if bytes.Equal(out, plain) {
+		return nil
+	}
+	x.asked.got = out
+	resp.Header.Del("Content-Length")
+	if resp.ContentLength >= 0 {
+		resp.ContentLength = int64(len(out))
+	}
+	if encoding != "" && !bytes.Equal(plain, got) {
 		resp.Header.Del("Content-Encoding")
+		resp.ContentLength, resp.Uncompressed, notes.Chunks = -1, true, nil
 	}
-	if len(moved) > 0 {
-		resp.Header.Del("Content-Length")
-		if resp.ContentLength >= 0 {
-			resp.ContentLength = int64(len(out))
-		}
-		for i := range notes.Chunks {
-			notes.Chunks[i].Bytes = min(moveTo(notes.Chunks[i].Bytes, moved), len(out))
-		}
-	}
-	x.asked.resp, x.asked.got = resp, out
+	notes.move(moved, len(out))
 	return nil
 }
 
+// opaque refuses a body that cannot be unfolded, and so not be searched for what must
+// not be written.
+func (x *asking) opaque(whose string, plain []byte, err error) error {
+	if err == nil || len(plain) > 0 || x.recorder.session.secrets == nil && len(x.recorder.rules.pointers) == 0 {
+		return nil
+	}
+	return fmt.Errorf("its %s cannot be searched for what must not be written: %w", whose, err)
+}
+
 func (x *asking) file(notes Notes, took time.Duration) {
+	plain, err := wire.Plain(x.asked.req.Header.Get("Content-Encoding"), x.asked.sent)
+	if err := x.opaque("request", plain, err); err != nil {
+		x.recorder.session.refuse(x.slot, err)
+		return
+	}
 	in, err := filed(x.asked)
 	if err != nil {
-		x.recorder.session.refuse(x.slot, failure.Errorf(failure.Internal, "go-vcr does not file it: %w", err))
+		x.recorder.session.refuse(x.slot, fmt.Errorf("go-vcr does not file it: %w", err))
 		return
+	}
+	if e := notes.Transport; e != nil {
+		e.Message = x.recorder.session.secrets.Text(e.Message)
 	}
 	in.Response.Duration, in.Notes = took, &notes
 	x.recorder.session.file(x.slot, in)

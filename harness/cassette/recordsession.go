@@ -3,6 +3,7 @@ package cassette
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +32,7 @@ type session struct {
 	refused  []error
 	warnings []string
 	over     bool
-	unkept   bool // an exchange is in memory alone
+	found    bool // the partial file had exchanges when it was opened
 }
 
 // slot is the place of one exchange in the order of their beginnings.
@@ -41,8 +42,10 @@ type slot struct {
 	cancel func()       // ends it as it is; nil where nothing is open
 }
 
-// openSession takes up what an interrupted session of the same notes has kept.
-func openSession(d disk, path string, notes FileNotes, secrets *redact.Values) (*session, []Interaction, error) {
+// openSession takes up what an interrupted session of the same notes has kept, in
+// the order of the requests. again redacts it anew; what then has a secret is not
+// given.
+func openSession(d disk, path string, notes FileNotes, secrets *redact.Values, again func(*Interaction)) (*session, []Interaction, error) {
 	if err := replaceable(path); err != nil {
 		return nil, nil, err
 	}
@@ -60,15 +63,29 @@ func openSession(d disk, path string, notes FileNotes, secrets *redact.Values) (
 			return nil, nil, errors.Join(err, s.partial.close())
 		}
 	}
-	out := make([]Interaction, len(kept.records))
-	for i, r := range kept.records {
-		out[i], s.numbered = r.in, max(s.numbered, r.number)
-		if out[i].Notes == nil {
-			out[i].Notes = &Notes{}
+	return s, s.usable(kept, again), nil
+}
+
+func (s *session) usable(kept keptRecords, again func(*Interaction)) []Interaction {
+	slices.SortStableFunc(kept.records, func(a, b record) int { return a.number - b.number })
+	var out []Interaction
+	for _, r := range kept.records {
+		s.found, s.numbered = true, max(s.numbered, r.number)
+		in := r.in
+		if in.Notes == nil {
+			in.Notes = &Notes{}
 		}
-		out[i].Notes.RecordedAt = kept.notes.RecordedAt
+		if in.Notes.RecordedAt == "" {
+			in.Notes.RecordedAt = kept.notes.RecordedAt
+		}
+		again(&in)
+		if at := findSecret(s.secrets, &in); at != nil {
+			s.warn("%s: exchange %d is not used: %s; remove that file when the recording is done", s.partial.path, r.number, at)
+			continue
+		}
+		out = append(out, in)
 	}
-	return s, out, nil
+	return out
 }
 
 // takeUp reads what was kept, and sets it aside where it belongs to something else.
@@ -166,6 +183,15 @@ func (s *session) reuse(kept []Interaction, pick func() int) (o *slot, found *In
 	return o, o.in, nil
 }
 
+// client notes the name that a client gives itself, where the notes have none.
+func (s *session) client(userAgent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notes.SDK == "" {
+		s.notes.SDK = userAgent
+	}
+}
+
 // file keeps an exchange that has ended, unless it has a secret.
 func (s *session) file(o *slot, in Interaction) {
 	text, err := s.encode(o, &in)
@@ -181,7 +207,6 @@ func (s *session) file(o *slot, in Interaction) {
 	case s.over:
 		return
 	case err != nil:
-		s.unkept = true
 		s.warnings = append(s.warnings, s.secrets.Text(err.Error())+"; the exchange is kept in memory alone until the recording is finished")
 	}
 	o.in = &in
@@ -240,10 +265,16 @@ func (s *session) finish() error {
 		return err
 	}
 	f := &File{Name: s.path, Version: 2, Notes: s.notes}
+	unanswered := 0
 	for _, o := range s.slots {
-		if o.in != nil {
-			f.Interactions = append(f.Interactions, *o.in)
+		if o.in == nil {
+			unanswered++
+			continue
 		}
+		f.Interactions = append(f.Interactions, *o.in)
+	}
+	if unanswered > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d requests had no answer yet when the recording was over; they are not in it", s.path, unanswered))
 	}
 	if len(f.Interactions) > 0 {
 		if err := s.write(f); err != nil {
@@ -342,7 +373,7 @@ func (s *session) close() error {
 	if err := s.partial.close(); err != nil {
 		return failure.Errorf(failure.World, "%s: closing it: %w", s.partial.path, err)
 	}
-	if s.filed == 0 && len(s.leftover) == 0 && len(s.refused) == 0 {
+	if s.filed == 0 && !s.found {
 		_ = s.disk.remove(s.partial.path)
 	}
 	return nil

@@ -50,7 +50,9 @@ func recordToolsOn(d disk, path string, o ToolRecording) (*ToolRecorder, error) 
 	if _, err := NewToolPlayer(&File{Name: path, Version: 2}, o.Replay); err != nil {
 		return nil, err
 	}
-	s, kept, err := openSession(d, path, o.Notes, o.Secrets)
+	s, kept, err := openSession(d, path, o.Notes, o.Secrets, func(in *Interaction) {
+		in.Request.Body, in.Response.Body = rules.document(in.Request.Body), rules.document(in.Response.Body)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +118,7 @@ func (r *ToolRecorder) keep(o *slot, c tool.Call, result tool.Result, watch func
 		return
 	}
 	q, a := &in.Request, &in.Response
-	q.Body, a.Body = r.rules.question(q.Body), r.rules.document(a.Body)
+	q.Body, a.Body = r.rules.document(q.Body), r.rules.document(a.Body)
 	q.ContentLength, a.ContentLength = int64(len(q.Body)), int64(len(a.Body))
 	r.session.file(o, in)
 }
@@ -129,6 +131,6 @@ func (p *ToolPlayer) question(c *tool.Call) question {
 	if args, err := jsondoc.Canonical(nil, c.Args); err == nil {
 		q.body = args
 	}
-	q.body = p.rules.question(q.body)
+	q.body = p.rules.document(q.body)
 	return q
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
@@ -28,8 +29,9 @@ type Redaction struct {
 	// element. A text there becomes "[redacted]", a number 0, true false, an object
 	// {} and a list []. In a stream each event is a document of its own: a text that
 	// arrives in pieces is named by its piece (/delta/text), not by what the pieces
-	// make. A pointer that finds nothing changes nothing. Of a body that stops to be
-	// JSON, since it was cut off, nothing is kept from the torn value on.
+	// make. A pointer that finds nothing changes nothing, and what is no JSON is not
+	// looked into. Of a document that breaks off behind a named value nothing is kept
+	// from the torn value on.
 	JSON []string
 }
 
@@ -77,8 +79,8 @@ func (r *rules) document(raw []byte) []byte {
 	if len(r.pointers) == 0 || !looksLikeJSON(raw) {
 		return raw
 	}
-	out, found, err := jsondoc.Replace(nil, raw, r.pointers, replacement)
-	if found == 0 && err == nil {
+	out, found, _ := jsondoc.Replace(nil, raw, r.pointers, replacement)
+	if found == 0 {
 		return raw
 	}
 	return out
@@ -164,10 +166,45 @@ func moveTo(at int, edits []edit) int {
 	return at + shift
 }
 
-// question redacts what a request asks.
-func (r *rules) question(body []byte) []byte {
+// question is what the body of a request asks: without its Content-Encoding, and
+// redacted.
+func (r *rules) question(encoding string, body []byte) []byte {
+	if encoding != "" {
+		if plain, err := wire.Plain(encoding, body); err == nil {
+			body = plain
+		}
+	}
 	out, _ := r.body("", body)
 	return out
+}
+
+// again redacts what was kept by an interrupted session, which may have had other
+// rules.
+func (r *rules) again(in *Interaction, also []string) {
+	q, a := &in.Request, &in.Response
+	q.URL = r.address(q.URL)
+	q.Header = HeaderOf(r.header(q.Header.HTTP(), also))
+	a.Header = HeaderOf(r.header(a.Header.HTTP(), nil))
+	q.Form = slices.DeleteFunc(q.Form, func(f Field) bool { return secretParameter(f.Name) })
+	if body := r.question(q.Header.Get("Content-Encoding"), q.Body); !bytes.Equal(body, q.Body) {
+		q.Body, q.ContentLength = body, int64(len(body))
+		q.Header = slices.DeleteFunc(q.Header, func(f Field) bool { return f.Name == "Content-Encoding" })
+	}
+	if a.Header.Get("Content-Encoding") == "" {
+		body, moved := r.body(a.Header.Get("Content-Type"), a.Body)
+		a.Body = body
+		in.Notes.move(moved, len(body))
+	}
+}
+
+// move puts the pace of a body right after its edits.
+func (n *Notes) move(moved []edit, size int) {
+	if n == nil || len(moved) == 0 {
+		return
+	}
+	for i := range n.Chunks {
+		n.Chunks[i].Bytes = min(moveTo(n.Chunks[i].Bytes, moved), size)
+	}
 }
 
 // url is the address without what gives access.

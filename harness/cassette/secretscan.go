@@ -67,21 +67,21 @@ func secretInFields(v *redact.Values, where string, h Header) *secretAt {
 }
 
 func secretInBody(v *redact.Values, where string, h Header, body []byte) *secretAt {
-	if plain, err := (&Response{Header: h, Body: body}).Plain(); err == nil {
-		body = plain
-	}
-	if sse.Is(h.Get("Content-Type"), body) {
-		if at := secretInStream(v, where, body); at != nil {
+	plain, _ := (&Response{Header: h, Body: body}).Plain() // one that was cut off as far as it goes
+	if sse.Is(h.Get("Content-Type"), plain) {
+		if at := secretInStream(v, where, plain); at != nil {
 			return at
 		}
-	} else if at := secretInJSON(v, where, body, nil); at != nil {
+	} else if at := secretInJSON(v, where, plain, nil); at != nil {
 		return at
 	}
-	name, at, found := v.Where(body)
-	if !found {
-		return nil
+	if name, at, found := v.Where(body); found {
+		return &secretAt{name, fmt.Sprintf("%s, at byte %d,", where, at)}
 	}
-	return &secretAt{name, fmt.Sprintf("%s, at byte %d,", where, at)}
+	if name, found := v.Found(plain); found { // in what is neither
+		return &secretAt{name, where + ", without its Content-Encoding,"}
+	}
+	return nil
 }
 
 // secretInStream looks at the events one by one, and at what the texts at one place

@@ -83,7 +83,7 @@ func NewToolPlayer(f *File, opts ToolOptions) (*ToolPlayer, error) {
 		if !ok {
 			return nil, invalid(f.Name, in.Line, 1, "interaction %d is no tool call: its url must be https://%s/NAME, not %q", i+1, toolHost, in.Request.URL)
 		}
-		questions[i] = question{toolPlace(name), rules.question(in.Request.Body)}
+		questions[i] = question{toolPlace(name), rules.document(in.Request.Body)}
 	}
 	p.index = newIndex(questions, func(q question) digest { return p.matcher(toolName(q)).key(q) })
 	return p, nil
