@@ -8,7 +8,7 @@ var (
 
 // BadDisk is the file system with faults: what Fault returns for an operation
 // (create, open, write, sync, rename, remove, truncate) happens instead; a write
-// puts half of its bytes first. Fault may panic.
+// puts half of its bytes first. Fault may panic. Nothing waits for the disk.
 type BadDisk struct{ Fault func(operation string) error }
 
 func (d BadDisk) createTemp(dir, pattern string) (diskFile, error) {
@@ -61,10 +61,7 @@ func (f badFile) Write(p []byte) (n int, err error) {
 }
 
 func (f badFile) Sync() error {
-	if err := f.disk.Fault("sync"); err != nil {
-		return err
-	}
-	return f.diskFile.Sync()
+	return f.disk.Fault("sync")
 }
 
 func (f badFile) Truncate(size int64) error {
@@ -97,4 +94,13 @@ func AppendPartial(dst []byte, number int, f *File) []byte {
 		panic(err)
 	}
 	return appendRecord(dst, number, text)
+}
+
+// BodiesOfPartial are the requests that a partial file keeps, one after the other.
+func BodiesOfPartial(data []byte) (all []byte) {
+	kept := parsePartial(data, "x")
+	for i := range kept.records {
+		all = append(all, kept.records[i].in.Request.Body...)
+	}
+	return all
 }

@@ -45,7 +45,7 @@ type partial struct {
 	mu   sync.Mutex
 	file diskFile
 	size int64 // of the whole records
-	err  error // the file is not to be written to any more
+	torn bool  // there may be something behind them
 }
 
 // record is one record of a partial file.
@@ -161,30 +161,30 @@ func openPartial(d disk, path string, size int64) (*partial, error) {
 	return p, nil
 }
 
-// append writes a record and waits for the disk. One that cannot be written whole
-// is taken back; where that is not possible either, or a write was broken off by a
-// panic, nothing more is written.
+// append writes a record and waits for the disk. What was not written whole, for an
+// error or a panic, is taken back before the next one is.
 func (p *partial) append(number int, text []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.err != nil {
-		return p.err
+	if p.file == nil {
+		return failure.Errorf(failure.Internal, "%s: it is closed", p.path)
 	}
+	if p.torn {
+		if err := p.file.Truncate(p.size); err != nil {
+			return failure.Errorf(failure.World, "%s: cutting off what was not written whole: %w", p.path, err)
+		}
+	}
+	p.torn = true
 	data := appendRecord(nil, number, text)
-	p.err = failure.Errorf(failure.World, "%s: a write to it was broken off", p.path)
 	_, err := p.file.Write(data)
 	if err == nil {
 		err = p.file.Sync()
 	}
-	if err == nil {
-		p.size, p.err = p.size+int64(len(data)), nil
-		return nil
+	if err != nil {
+		return failure.Errorf(failure.World, "%s: keeping an exchange: %w", p.path, err)
 	}
-	err = failure.Errorf(failure.World, "%s: keeping an exchange: %w", p.path, err)
-	if p.file.Truncate(p.size) == nil {
-		p.err = nil
-	}
-	return err
+	p.size, p.torn = p.size+int64(len(data)), false
+	return nil
 }
 
 func (p *partial) close() error {
@@ -194,7 +194,7 @@ func (p *partial) close() error {
 		return nil
 	}
 	err := p.file.Close()
-	p.file, p.err = nil, failure.Errorf(failure.Internal, "%s: it is closed", p.path)
+	p.file = nil
 	return err
 }
 

@@ -119,19 +119,23 @@ func secretInJSON(v *redact.Values, where string, text []byte, joined map[string
 			continue
 		}
 		said := []byte(token.String())
-		pointer := string(dec.StackPointer())
-		if name, found := v.Found(said); found {
-			return &secretAt{name, fmt.Sprintf("%s at %q", where, v.Text(pointer))}
+		pointer := dec.StackPointer()
+		kind, n := dec.StackIndex(dec.StackDepth())
+		isName := kind == '{' && n%2 == 1
+		if name, found := v.Found(said); found && isName { // which is not to be told
+			return &secretAt{name, fmt.Sprintf("%s, a name at %q,", where, pointer.Parent())}
+		} else if found {
+			return &secretAt{name, fmt.Sprintf("%s at %q", where, pointer)}
 		}
-		if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 1 {
-			continue // a name
+		if isName {
+			continue
 		}
 		if joined != nil {
-			joined[pointer] = append(joined[pointer], said...)
+			joined[string(pointer)] = append(joined[string(pointer)], said...)
 		}
 		// A document in a text has its own escapes.
 		if looksLikeJSON(said) && jsontext.Value(said).IsValid() {
-			if at := secretInJSON(v, where+" at "+strconv.Quote(v.Text(pointer)), said, nil); at != nil {
+			if at := secretInJSON(v, where+" at "+strconv.Quote(string(pointer)), said, nil); at != nil {
 				return at
 			}
 		}
