@@ -29,6 +29,9 @@ type Params struct {
 	API      wire.API
 	BaseURL  string // "" is the provider's own address
 	Price    *Price // nil: cost is not known
+	// ToolPrices are US dollars for each time that a tool is reached, by the tool's
+	// name; the cost of calls to others is not known.
+	ToolPrices map[string]float64
 	Agent    Agent
 
 	// Transport answers the model's requests instead of the cassette: a script, a
@@ -305,6 +308,7 @@ func (w *world) collect(out Outcome) {
 	w.runs = w.split()
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)
+	r.priceTools(w.params.ToolPrices)
 	w.compareAsked()
 	r.Effects = w.ledger.Effects()
 	if !w.params.Unread {

@@ -65,6 +65,7 @@ type Result struct {
 	Places     []fault.Place // where faults can strike, with Params.Survey
 	Latency    time.Duration // on the run's clock
 	Cost       *float64      // US dollars; nil when the model has no price
+	ToolCost   *float64      // US dollars, apart from Cost; nil when a tool that was reached has no price
 	Tokens     wire.Usage    // neutral, added up
 
 	TaskID     string

@@ -111,7 +111,7 @@ type ToolCall struct {
 	IsError   bool
 	Retryable bool
 	Effect    bool // the tool counts as a write
-	Cost      float64
+	Cost      *float64 // US dollars; nil: the tool was reached and has no price
 }
 
 // When implements Event.

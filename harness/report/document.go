@@ -86,8 +86,9 @@ type Figures struct {
 	ToolCalls     int      `json:"tool_calls"`
 	ToolAttempts  int      `json:"tool_attempts"`
 	Tokens        Tokens   `json:"tokens"`
-	Cost          *float64 `json:"cost_usd"`   // null: a model without a price
-	Latency       int64    `json:"latency_us"` // on the run's clock
+	Cost          *float64 `json:"cost_usd"`               // the model's; null: a model without a price
+	ToolCost      *float64 `json:"tool_cost_usd,omitzero"` // besides; left out: a tool without a price was reached
+	Latency       int64    `json:"latency_us"`             // on the run's clock
 }
 
 // Tokens are in the neutral accounting: input is what was neither read from nor
@@ -139,6 +140,7 @@ type Tool struct {
 	Outcome  string        `json:"outcome"`
 	Class    string        `json:"class,omitzero"`
 	Write    bool          `json:"write"`
+	Cost     *float64      `json:"cost_usd,omitzero"` // left out: the tool was reached and has no price
 	Attempts []ToolAttempt `json:"attempts"`
 }
 
@@ -183,7 +185,7 @@ type Hashes struct {
 	Cassette string `json:"cassette,omitzero"`
 }
 
-// Totals are over all scenarios.
+// Totals are over all entries.
 type Totals struct {
 	Scenarios   int            `json:"scenarios"`
 	Verdicts    map[string]int `json:"verdicts"`
@@ -194,6 +196,26 @@ type Totals struct {
 	RunTimes    Percentiles    `json:"run_latency_us"`
 	ErrorClass  map[string]int `json:"error_classes"` // of attempts at models and tools, and of reasons
 	Responsible map[string]int `json:"parts"`
+	// Stops count how the models' answers ended.
+	Stops         map[string]int `json:"stop_reasons,omitzero"`
+	UnpricedTools int            `json:"unpriced_tools,omitzero"` // runs whose tools' cost is not known, left out of the sum
+	Models        []ModelTotals  `json:"models,omitzero"`         // by the models' names
+}
+
+// ModelTotals are over all entries of one model.
+type ModelTotals struct {
+	Model         string         `json:"model"`
+	Scenarios     int            `json:"scenarios"`
+	Verdicts      map[string]int `json:"verdicts"`
+	Figures       Figures        `json:"figures"`
+	Unpriced      int            `json:"unpriced"`
+	UnpricedTools int            `json:"unpriced_tools"`
+	ModelTimes    Percentiles    `json:"model_latency_us"`
+	ToolTimes     Percentiles    `json:"tool_latency_us"`
+	RunTimes      Percentiles    `json:"run_latency_us"`
+	ErrorClass    map[string]int `json:"error_classes"`
+	Responsible   map[string]int `json:"parts"`
+	Stops         map[string]int `json:"stop_reasons"`
 }
 
 // Percentiles are nearest-rank figures in microseconds; null without a value.
@@ -211,7 +233,17 @@ type Run struct {
 	Go       string   `json:"go"`
 	Seed     uint64   `json:"seed"`                  // that was asked for; 0: each scenario's own
 	Prices   string   `json:"prices_as_of,omitzero"` // the oldest day of a price that was used
+	Live     bool     `json:"live,omitzero"`         // the models answered themselves; nothing was replayed
+	Trials   int      `json:"trials,omitzero"`       // that were asked for, where it was more than one
+	Shard    *Shard   `json:"shard,omitzero"`        // what part of a run this is; left out: all of it
 	Volatile Volatile `json:"volatile"`
+}
+
+// Shard says which part of a run a report is.
+type Shard struct {
+	Index int    `json:"index"` // from 1
+	Of    int    `json:"of"`
+	Plan  string `json:"plan"` // hash of the whole split: shards of one run have the same
 }
 
 // Volatile is what differs from run to run.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func reasonsOf(r *harness.Result) []Reason {
 func FiguresOf(r *harness.Result) Figures {
 	return Figures{
 		Iterations: r.Outcome.Iterations, ModelAttempts: len(r.Models), ToolCalls: len(r.Calls), ToolAttempts: len(r.Attempts),
-		Tokens: tokensOf(r.Tokens), Cost: round(r.Cost), Latency: micros(r.Latency),
+		Tokens: tokensOf(r.Tokens), Cost: round(r.Cost), ToolCost: round(r.ToolCost), Latency: micros(r.Latency),
 	}
 }
 
@@ -60,8 +61,17 @@ func round(cost *float64) *float64 {
 	if cost == nil {
 		return nil
 	}
-	const unit = 1e8
-	n := float64(int64(*cost*unit+0.5)) / unit
+	return dollars(inUnits(*cost))
+}
+
+// unit is the part of a dollar in which costs are added up, so that a sum does not
+// depend on the order.
+const unit = 1e-8
+
+func inUnits(cost float64) int64 { return int64(math.Round(cost / unit)) }
+
+func dollars(units int64) *float64 {
+	n := float64(units) / (1 / unit)
 	return &n
 }
 
@@ -133,7 +143,7 @@ func toolsOf(r *harness.Result) []Tool {
 		}
 		out[i] = Tool{
 			Ordinal: c.Ordinal, Tool: c.Tool, ArgsHash: hash, At: micros(c.At), Latency: micros(c.Latency),
-			Outcome: string(c.Outcome), Class: string(c.Class), Write: c.Effect,
+			Outcome: string(c.Outcome), Class: string(c.Class), Write: c.Effect, Cost: round(c.Cost),
 		}
 	}
 	for i, a := range r.Attempts {

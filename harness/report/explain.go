@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/redact"
 )
 
 // Title names a run for people: the scenario's name, and the id of the run under
@@ -13,6 +15,14 @@ func Title(name, fault string) string {
 		return name
 	}
 	return name + " under " + fault
+}
+
+// Title names the entry for people: its scenario, faults and trial.
+func (e *Entry) Title() string {
+	if e.Trial == 0 {
+		return Title(e.Name, e.Fault)
+	}
+	return fmt.Sprintf("%s, trial %d", Title(e.Name, e.Fault), e.Trial)
 }
 
 // Explain is what did not hold in a result, as text for a terminal, indented by
@@ -35,13 +45,29 @@ func Explain(r *harness.Result, n int) string {
 }
 
 // Discard counts, and writes nothing.
-type Discard struct{ tally *tally }
+type Discard struct {
+	tally *tally
+	md    *markdown
+}
 
 // Discarding is like a Writer that leaves no files.
-func Discarding() *Discard { return &Discard{tally: newTally()} }
+func Discarding(secrets *redact.Values) *Discard {
+	return &Discard{tally: newTally(), md: newMarkdown(secrets)}
+}
 
 // Add counts a result.
-func (d *Discard) Add(r *harness.Result) error { d.tally.add(r); return nil }
+func (d *Discard) Add(r *harness.Result) error {
+	e := EntryOf(r)
+	d.tally.add(&e)
+	d.md.add(&e)
+	return nil
+}
+
+// Markdown is what report.md would be.
+func (d *Discard) Markdown() []byte {
+	totals := d.Totals()
+	return d.md.text(&totals)
+}
 
 // Totals are the sums so far.
 func (d *Discard) Totals() Totals { return d.tally.result() }

@@ -8,21 +8,13 @@ import (
 	"time"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/clock"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
 type junitCase struct {
+	XMLName xml.Name
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	File    string        `xml:"file,attr,omitempty"`
@@ -40,56 +32,85 @@ type junitMessage struct {
 
 // junit draws the report that CI servers read: a failed check is a failure, a
 // scenario that could not be judged an error, one not run skipped.
-func (w *Writer) junit(t Totals) []byte {
-	s := junitSuite{Name: "retake", Tests: len(w.rows), Time: seconds(w.watch())}
-	for i := range w.rows {
-		s.add(&w.rows[i])
-	}
-	var b bytes.Buffer
-	b.WriteString(xml.Header)
-	enc := xml.NewEncoder(&b)
-	enc.Indent("", "  ")
-	_ = enc.Encode(struct {
-		XMLName  xml.Name   `xml:"testsuites"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Suite    junitSuite `xml:"testsuite"`
-	}{Tests: t.Scenarios, Failures: s.Failures, Errors: s.Errors, Suite: s}) // a buffer takes all
-	b.WriteByte('\n')
-	return b.Bytes()
+type junit struct {
+	part    *part // the cases alone
+	dir     string
+	secrets *redact.Values
+	watch   func() time.Duration
+
+	tests, failures, errors, skipped int
 }
 
-func (s *junitSuite) add(r *row) {
-	c := junitCase{
-		Class: "retake." + transcript.Safe(strings.ReplaceAll(r.name, "/", ".")),
-		Name:  transcript.Safe(Title(r.name, r.fault) + " [" + r.model + "]"), File: r.file, Time: seconds(r.real),
+func beginJUnit(dir string, secrets *redact.Values) (drawing, error) {
+	p, err := openPart(dir, ".junit")
+	if err != nil {
+		return nil, err
 	}
-	switch harness.Verdict(r.verdict) {
+	return &junit{part: p, dir: dir, secrets: secrets, watch: clock.Stopwatch()}, nil
+}
+
+func (j *junit) add(e *Entry, real time.Duration) error {
+	s := show(e, j.secrets)
+	c := junitCase{
+		XMLName: xml.Name{Local: "testcase"},
+		Class:   "retake." + transcript.Safe(strings.ReplaceAll(s.name, "/", ".")),
+		Name:    transcript.Safe(s.title() + " [" + s.model + "]"), File: e.File, Time: seconds(real),
+	}
+	j.tests++
+	switch harness.Verdict(e.Verdict) {
 	case harness.Pass:
 	case harness.NotRun:
 		c.Skipped = &junitMessage{Message: "not run: interrupted"}
-		s.Skipped++
+		j.skipped++
 	case harness.Fail, harness.Diverged:
-		c.Failure = message(r)
-		s.Failures++
+		c.Failure = s.message()
+		j.failures++
 	default:
-		c.Error = message(r)
-		s.Errors++
+		c.Error = s.message()
+		j.errors++
 	}
-	s.Cases = append(s.Cases, c)
+	var b bytes.Buffer
+	enc := xml.NewEncoder(&b)
+	enc.Indent("    ", "  ")
+	if err := enc.Encode(&c); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err := j.part.Write(j.secrets.Bytes(b.Bytes()))
+	return err
 }
 
-func message(r *row) *junitMessage {
-	m := &junitMessage{Message: r.verdict}
-	if len(r.reasons) > 0 {
-		m.Type, m.Message = r.reasons[0].Class, transcript.Safe(r.reasons[0].What)
+func (j *junit) close(*Totals, *Run) error {
+	out, err := openPart(j.dir, "junit.xml")
+	if err != nil {
+		_ = j.part.close()
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "%s<testsuites tests=\"%d\" failures=\"%d\" errors=\"%d\">\n", xml.Header, j.tests, j.failures, j.errors)
+	_, _ = fmt.Fprintf(out, "  <testsuite name=\"retake\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%s\">\n",
+		j.tests, j.failures, j.errors, j.skipped, seconds(j.watch()))
+	if err := j.part.copyTo(out); err != nil {
+		_ = out.close()
+		return err
+	}
+	_, _ = fmt.Fprint(out, "  </testsuite>\n</testsuites>\n")
+	return out.close()
+}
+
+// The most that a test's message and text may have: servers read the whole file
+// into memory, and refuse large ones.
+const mostInMessage, mostInText = 2000, 64 << 10
+
+func (s *shown) message() *junitMessage {
+	m := &junitMessage{Message: s.Verdict}
+	if len(s.reasons) > 0 {
+		m.Type, m.Message = s.reasons[0].Class, transcript.Safe(cut(s.reasons[0].What, mostInMessage))
 	}
 	var b strings.Builder
-	for _, reason := range r.reasons {
-		writeReason(&b, reason, r.owner)
+	for _, reason := range s.reasons {
+		writeReason(&b, reason, s.owner)
 	}
-	m.Text = b.String()
+	m.Text = cutLines(b.String(), mostInText)
 	return m
 }
 

@@ -2,31 +2,149 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
-// mostRows is how many scenarios the Markdown table shows; the others are in
-// report.json.
-const mostRows = 500
+// The most bytes of report.md, so that it fits into a comment on GitHub (65,536
+// characters), and of its parts. What is left out is counted.
+const (
+	mostMarkdown = 59_000
+	mostFailures = 30_000
+	mostReason   = 3_000
+	mostModels   = 20
+	mostName     = 200
+)
 
 // markdown draws the report for people: the verdict first, then what failed and
-// why, then the table.
-func (w *Writer) markdown(t Totals) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# retake: %s\n\n%s\n", headline(t), Summary(t))
-	for i := range w.rows {
-		if r := &w.rows[i]; r.verdict != string(harness.Pass) && len(r.reasons) > 0 {
-			r.failureSection(&b)
-		}
+// why, then the tables. It keeps no more than it will show.
+type markdown struct {
+	secrets  *redact.Values
+	failures strings.Builder
+	unshown  int // failures without room
+	rows     []string
+	size     int // of the rows
+	entries  int
+}
+
+func newMarkdown(secrets *redact.Values) *markdown { return &markdown{secrets: secrets} }
+
+func (m *markdown) add(e *Entry) {
+	m.entries++
+	s := show(e, m.secrets)
+	if e.Verdict != string(harness.Pass) && len(s.reasons) > 0 {
+		m.failed(s)
 	}
-	w.table(&b)
-	w.classes(&b, t)
+	if m.size < mostMarkdown {
+		row := rowOf(s)
+		m.rows = append(m.rows, row)
+		m.size += len(row)
+	}
+}
+
+// failed adds a section with what did not hold.
+func (m *markdown) failed(s *shown) {
+	if m.unshown > 0 {
+		m.unshown++ // no smaller one after it: the order is the report's
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## %s: %s, %s\n", strings.ToUpper(s.Verdict), code(s.title()), code(s.model))
+	for i, reason := range s.reasons {
+		if b.Len() > 2*mostReason {
+			fmt.Fprintf(&b, "\n%s more in report.json.\n", Count(len(s.reasons)-i, "reason"))
+			break
+		}
+		var text strings.Builder
+		writeReason(&text, reason, s.owner)
+		short := cutLines(text.String(), mostReason)
+		fence := fenceFor(short)
+		fmt.Fprintf(&b, "\n%stext\n%s%s\n", fence, short, fence)
+	}
+	if m.failures.Len()+b.Len() > mostFailures {
+		m.unshown++
+		return
+	}
+	m.failures.WriteString(b.String())
+}
+
+// text is the whole report.
+func (m *markdown) text(t *Totals) []byte {
+	var b, tail strings.Builder
+	fmt.Fprintf(&b, "# retake: %s\n\n%s\n", headline(*t), Summary(*t))
+	b.WriteString(m.failures.String())
+	if m.unshown > 0 {
+		fmt.Fprintf(&b, "\n%s more did not pass; they are in report.json.\n", Count(m.unshown, "run"))
+	}
+	modelTable(&tail, t.Models)
+	counts(&tail, "error class", t.ErrorClass)
+	counts(&tail, "stop reason", t.Stops)
+	m.table(&b, mostMarkdown-b.Len()-tail.Len())
+	b.WriteString(tail.String())
 	return []byte(b.String())
+}
+
+const tableHead = "\n| verdict | scenario | model | iterations | model calls | tool calls | tokens | cost | latency |\n" +
+	"|---|---|---|--:|--:|--:|--:|--:|--:|\n"
+
+// table shows as many rows as there is room for.
+func (m *markdown) table(b *strings.Builder, room int) {
+	const forTheRest = 100
+	b.WriteString(tableHead)
+	room -= len(tableHead) + forTheRest
+	n := 0
+	for ; n < len(m.rows) && len(m.rows[n]) <= room; n++ {
+		room -= len(m.rows[n])
+		b.WriteString(m.rows[n])
+	}
+	if more := m.entries - n; more > 0 {
+		fmt.Fprintf(b, "\n%s more in report.json.\n", Count(more, "run"))
+	}
+}
+
+func rowOf(s *shown) string {
+	f := &s.Figures
+	return fmt.Sprintf("| %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", s.Verdict, code(s.title()), code(s.model),
+		f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total, Dollars(f.Cost), Duration(f.Latency))
+}
+
+// modelTable compares the models of a run that had several.
+func modelTable(b *strings.Builder, models []ModelTotals) {
+	if len(models) < 2 {
+		return
+	}
+	b.WriteString("\n| model | passed | runs | tokens | cost | model call p50 | p90 | p99 |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	for i := range models[:min(len(models), mostModels)] {
+		m := &models[i]
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %s | %s | %s | %s |\n", code(m.Model), m.Verdicts[string(harness.Pass)], m.Scenarios,
+			m.Figures.Tokens.Total, Dollars(m.Figures.Cost), orNone(m.ModelTimes.P50), orNone(m.ModelTimes.P90), orNone(m.ModelTimes.P99))
+	}
+	if more := len(models) - mostModels; more > 0 {
+		fmt.Fprintf(b, "\n%s more in report.json.\n", Count(more, "model"))
+	}
+}
+
+func orNone(us *int64) string {
+	if us == nil {
+		return "none"
+	}
+	return Duration(*us)
+}
+
+func counts(b *strings.Builder, what string, in map[string]int) {
+	if len(in) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n| %s | count |\n|---|--:|\n", what)
+	for _, word := range slices.Sorted(maps.Keys(in)) {
+		fmt.Fprintf(b, "| %s | %d |\n", cut(strings.ReplaceAll(transcript.Safe(word), "|", "¦"), mostName), in[word])
+	}
 }
 
 func headline(t Totals) string {
@@ -47,6 +165,12 @@ func Summary(t Totals) string {
 	}
 	if t.Unpriced > 0 {
 		parts[3] += fmt.Sprintf(" (%d without a price)", t.Unpriced)
+	}
+	if c := t.Figures.ToolCost; c != nil && *c > 0 {
+		parts[3] += " and " + Dollars(c) + " for tools"
+		if t.UnpricedTools > 0 {
+			parts[3] += fmt.Sprintf(" (%d without a price)", t.UnpricedTools)
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -78,16 +202,6 @@ func Duration(us int64) string {
 	}
 }
 
-func (r *row) failureSection(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s: %s, %s\n", strings.ToUpper(r.verdict), cell(Title(r.name, r.fault)), cell(r.model))
-	for _, reason := range r.reasons {
-		var text strings.Builder
-		writeReason(&text, reason, r.owner)
-		fence := fenceFor(text.String())
-		fmt.Fprintf(b, "\n%stext\n%s%s\n", fence, text.String(), fence)
-	}
-}
-
 // fenceFor is a code fence that the text cannot close.
 func fenceFor(text string) string {
 	fence := "```"
@@ -97,36 +211,14 @@ func fenceFor(text string) string {
 	return fence
 }
 
-func (w *Writer) table(b *strings.Builder) {
-	b.WriteString("\n| verdict | scenario | model | iterations | model calls | tool calls | tokens | cost | latency |\n")
-	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|--:|\n")
-	for i := range w.rows[:min(len(w.rows), mostRows)] {
-		r := &w.rows[i]
-		f := &r.figures
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %d | %d | %s | %s |\n", r.verdict, cell(Title(r.name, r.fault)), cell(r.model),
-			f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total, Dollars(f.Cost), Duration(f.Latency))
+// In a span of code nothing is markup, a mention or a link; but in a table a bar
+// ends it all the same.
+var inCode = strings.NewReplacer("`", "'", "|", "¦")
+
+// code shows text as it is, wherever it stands.
+func code(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(none)"
 	}
-	if more := len(w.rows) - mostRows; more > 0 {
-		fmt.Fprintf(b, "\n%s more in report.json.\n", Count(more, "scenario"))
-	}
+	return "`" + inCode.Replace(transcript.Safe(cut(text, mostName))) + "`"
 }
-
-func (w *Writer) classes(b *strings.Builder, t Totals) {
-	if len(t.ErrorClass) == 0 {
-		return
-	}
-	b.WriteString("\n| error class | count |\n|---|--:|\n")
-	names := make([]string, 0, len(t.ErrorClass))
-	for c := range t.ErrorClass {
-		names = append(names, c)
-	}
-	slices.Sort(names)
-	for _, c := range names {
-		fmt.Fprintf(b, "| %s | %d |\n", cell(c), t.ErrorClass[c])
-	}
-}
-
-var markup = strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`)
-
-// cell makes text harmless in a Markdown table.
-func cell(text string) string { return markup.Replace(transcript.Safe(text)) }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 )
 
 // Open reads a report. path is its folder (reports/RUN, reports/latest), or its
@@ -69,7 +68,15 @@ func unreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return failure.Errorf(failure.World, "%s: there is no report here; name a report's folder, such as reports/latest, or make one: retake run", name)
 	}
-	return failure.Errorf(failure.World, "%s: the report cannot be read: %w", name, yamlwalk.Cause(err))
+	return failure.Errorf(failure.World, "%s: the report cannot be read: %w", name, cause(err))
+}
+
+// cause is the error without the path, which the message has already.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
 }
 
 // reader reads one report.json.

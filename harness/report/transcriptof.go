@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/internal/yamlwalk"
 )
 
 // TranscriptOf is the transcript of an entry of the report in the folder dir,
@@ -28,16 +27,16 @@ func TranscriptOf(dir string, e Entry) (string, error) {
 	defer func() { _ = root.Close() }()
 	f, err := root.Open(filepath.FromSlash(at.File))
 	if err != nil {
-		return "", failure.Errorf(failure.World, "%s: the transcript of %s cannot be read: %w", filepath.Join(dir, filepath.FromSlash(at.File)), Title(e.Name, e.Fault), yamlwalk.Cause(err))
+		return "", failure.Errorf(failure.World, "%s: the transcript of %s cannot be read: %w", filepath.Join(dir, filepath.FromSlash(at.File)), Title(e.Name, e.Fault), cause(err))
 	}
 	defer func() { _ = f.Close() }()
-	text, err := transcriptAt(f, at, headingOf(e.Name, e.Fault, e.Model, e.Trial))
+	text, err := transcriptAt(f, at, headingOf(&e))
 	switch {
 	case errors.Is(err, errNoHeading):
 		err = failure.Errorf(failure.ScenarioInvalid, "%s:%d: the transcript of %s is not here; the file was changed after the run",
 			filepath.Join(dir, filepath.FromSlash(at.File)), at.Line, Title(e.Name, e.Fault))
 	case err != nil:
-		err = failure.Errorf(failure.World, "%s: %w", filepath.Join(dir, filepath.FromSlash(at.File)), yamlwalk.Cause(err))
+		err = failure.Errorf(failure.World, "%s: %w", filepath.Join(dir, filepath.FromSlash(at.File)), cause(err))
 	}
 	return text, err
 }
@@ -48,26 +47,31 @@ var errNoHeading = errors.New("no heading")
 // by its line where the report does not say the byte or something has changed the
 // file's ends of lines.
 func transcriptAt(f io.ReadSeeker, at *Place, want string) (string, error) {
-	if at.At > 0 {
-		before := make([]byte, 1)
-		if _, err := f.Seek(at.At-1, io.SeekStart); err != nil {
-			return "", err
-		}
-		in := bufio.NewReader(f)
-		if _, err := io.ReadFull(in, before); err == nil && before[0] == '\n' {
-			if text, err := below(in, want); err == nil {
-				return text, nil
-			}
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return "", err
-		}
+	if text, err := byByte(f, at.At, want); err == nil {
+		return text, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
 	}
 	in := bufio.NewReader(f)
 	for range at.Line - 1 {
 		if _, err := in.ReadString('\n'); err != nil {
 			return "", errNoHeading
 		}
+	}
+	return below(in, want)
+}
+
+func byByte(f io.ReadSeeker, at int64, want string) (string, error) {
+	if at == 0 {
+		return "", errNoHeading // of an old report, or the first, which is as near by its line
+	}
+	if _, err := f.Seek(at-1, io.SeekStart); err != nil {
+		return "", err
+	}
+	in := bufio.NewReader(f)
+	if before, err := in.ReadByte(); err != nil || before != '\n' {
+		return "", errNoHeading
 	}
 	return below(in, want)
 }

@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/transcript"
 )
@@ -41,10 +40,10 @@ const heading = "=== "
 
 // headingOf is the heading in the spelling that it also has when the names were
 // read from report.json, which is all UTF-8.
-func headingOf(name, fault, model string, trial int) string {
-	text := heading + transcript.Safe(string([]rune(Title(name, fault)+" ["+model+"]")))
-	if trial > 0 {
-		text += fmt.Sprintf(", trial %d", trial)
+func headingOf(e *Entry) string {
+	text := heading + transcript.Safe(string([]rune(Title(e.Name, e.Fault)+" ["+e.Model+"]")))
+	if e.Trial > 0 {
+		text += fmt.Sprintf(", trial %d", e.Trial)
 	}
 	return text
 }
@@ -59,18 +58,18 @@ func transcriptFile(scenario string) string {
 	return path.Join("transcripts", path.Dir(scenario), "all.txt")
 }
 
-// add appends a result's transcript and says where it is; nil for none.
-func (t *transcripts) add(r *harness.Result) (*Place, error) {
-	if len(r.Transcript) == 0 {
+// add appends an entry's transcript and says where it is; nil for none.
+func (t *transcripts) add(e *Entry, text []byte) (*Place, error) {
+	if len(text) == 0 {
 		return nil, nil //nolint:nilnil // a run that could not begin has no transcript
 	}
-	if err := t.open(transcriptFile(r.Name)); err != nil {
+	if err := t.open(transcriptFile(e.Name)); err != nil {
 		return nil, err
 	}
 	end := t.ends[t.name]
 	at := &Place{File: t.name, Line: end.Line + 1, At: end.At}
-	t.buf = fmt.Appendf(t.buf[:0], "%s\n%s\n", headingOf(r.Name, r.Variant, r.Model, r.Trial), r.Transcript)
-	text := t.secrets.Bytes(t.buf)
+	t.buf = fmt.Appendf(t.buf[:0], "%s\n%s\n", headingOf(e), text)
+	text = t.secrets.Bytes(t.buf)
 	end.Line += bytes.Count(text, []byte("\n"))
 	end.At += int64(len(text))
 	t.ends[t.name] = end

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/retake-harness/retake/harness"
@@ -21,10 +19,17 @@ type Options struct {
 	Dir      string // the folder reports/
 	ID       string // the run's id, which is the name of its folder; see NewID
 	Tool     string // "retake" and its version
+	Go       string // the version of Go; "" is this one's
 	Prices   string // the oldest day of a price in use, "" for none
 	Seed     uint64 // that was asked for; 0: each scenario's own
 	Parallel int
 	Keep     int // how many runs are kept, this one included; 0 keeps all
+	Live     bool
+	Trials   int    // that were asked for; 0 and 1 are one
+	Shard    *Shard // nil: the run is whole
+	// Folder is the report's own folder below Dir where it is not the run's:
+	// reports/latest is then left as it is, and no other run is removed.
+	Folder string
 	// Secrets stand in no file of the report; [secret NAME] does.
 	Secrets *redact.Values
 }
@@ -33,27 +38,26 @@ type Options struct {
 // run's name only when it is whole, so that the last report stays as it is until
 // then. A Writer is used by one goroutine.
 type Writer struct {
-	opts        Options
-	temp        string
-	file        *os.File
-	out         *bufio.Writer
-	buf         []byte
-	tally       *tally
-	rows        []row
-	stamps      []Stamp
-	started     time.Time
-	watch       func() time.Duration
-	transcripts *transcripts
-	err         error // the first that kept a result from being written
+	opts    Options
+	temp    string
+	tally   *tally
+	count   int
+	buf     []byte
+	started time.Time
+	watch   func() time.Duration
+	err     error // the first that kept a result from being written
+
+	json, stamps *part
+	transcripts  *transcripts
+	drawings     []drawing
+	md           *markdown
 }
 
-// row is what the tables of the Markdown and JUnit reports need of a result.
-type row struct {
-	name, model, fault, verdict, owner, file string
-	figures                                  Figures
-	real                                     time.Duration
-	reasons                                  []Reason
-	warnings                                 []string
+// drawing is another view of the entries, which grows with them.
+type drawing interface {
+	add(e *Entry, real time.Duration) error
+	// close ends it; run tells of the run as a whole.
+	close(t *Totals, run *Run) error
 }
 
 // NewID makes a run's id of the time and a number that tells apart two runs of
@@ -66,64 +70,90 @@ func NewID(now time.Time, salt uint32) string {
 func New(opts Options) (*Writer, error) {
 	w := &Writer{
 		opts: opts, tally: newTally(), started: clock.Wallclock(), watch: clock.Stopwatch(),
-		temp: filepath.Join(opts.Dir, "."+opts.ID+".partial"),
+		temp: filepath.Join(opts.Dir, "."+opts.ID+".partial"), md: newMarkdown(opts.Secrets),
 	}
-	err := os.MkdirAll(w.temp, 0o755)
-	if err == nil {
-		w.file, err = os.Create(filepath.Join(w.temp, "report.json"))
-	}
-	if err != nil {
-		_ = os.RemoveAll(w.temp)
+	if err := w.open(); err != nil {
+		w.Discard()
 		return nil, failure.Errorf(failure.World, "%s: the report cannot be written: %w; name a writable folder with --reports DIR", opts.Dir, err)
 	}
 	w.transcripts = newTranscripts(w.temp, opts.Secrets)
-	w.out = bufio.NewWriterSize(w.file, 64<<10)
-	_, _ = fmt.Fprintf(w.out, "{\"schema\":%q,\n\"scenarios\":[", Schema) // an error shows at Flush
+	_, _ = fmt.Fprintf(w.json, "{\"schema\":%q,\n\"scenarios\":[", Schema) // an error shows at Flush
 	return w, nil
+}
+
+func (w *Writer) open() (err error) {
+	if err := os.MkdirAll(w.temp, 0o755); err != nil {
+		return err
+	}
+	if w.json, err = openPart(w.temp, "report.json"); err != nil {
+		return err
+	}
+	if w.stamps, err = openPart(w.temp, ".stamps"); err != nil {
+		return err
+	}
+	for _, begin := range []func(dir string, secrets *redact.Values) (drawing, error){beginJUnit, beginCSV, beginBench} {
+		d, err := begin(w.temp, w.opts.Secrets)
+		if err != nil {
+			return err
+		}
+		w.drawings = append(w.drawings, d)
+	}
+	return nil
 }
 
 // Add writes one result. Results come in the order that the report shall have.
 // After an error the report is not published: Close returns the error too.
 func (w *Writer) Add(r *harness.Result) error {
-	err := w.add(r)
+	e := EntryOf(r)
+	return w.AddEntry(&e, stampOf(r), r.Transcript)
+}
+
+// AddEntry writes an entry, which may be of another report, with its ids and its
+// transcript. It says in the entry where the transcript is.
+func (w *Writer) AddEntry(e *Entry, stamp Stamp, transcript []byte) error {
+	err := w.add(e, &stamp, transcript)
+	if err != nil {
+		err = w.failed(err)
+	}
 	if w.err == nil {
 		w.err = err
 	}
 	return err
 }
 
-func (w *Writer) add(r *harness.Result) error {
-	e := EntryOf(r)
-	var err error
-	if e.Transcript, err = w.transcripts.add(r); err != nil {
-		return w.failed(err)
-	}
-	if w.buf, err = appendJSON(w.buf[:0], &e); err != nil {
-		return w.failed(err)
+func (w *Writer) add(e *Entry, stamp *Stamp, transcript []byte) (err error) {
+	if e.Transcript, err = w.transcripts.add(e, transcript); err != nil {
+		return err
 	}
 	sep := ",\n"
-	if len(w.rows) == 0 {
+	if w.count == 0 {
 		sep = "\n"
 	}
-	_, _ = w.out.WriteString(sep)
-	if err := w.json(w.buf); err != nil {
-		return w.failed(err)
+	w.count++
+	if err := w.value(w.json, sep, e); err != nil {
+		return err
 	}
-	w.tally.add(r)
-	w.stamps = append(w.stamps, stampOf(r))
-	w.rows = append(w.rows, row{
-		// These may be pieces of the scenario's whole text, which must not stay in
-		// memory for their sake.
-		name: strings.Clone(e.Name), model: strings.Clone(e.Model), fault: strings.Clone(e.Fault), verdict: e.Verdict,
-		owner: strings.Clone(e.Owner), file: strings.Clone(e.File),
-		figures: e.Figures, real: r.Real, reasons: e.Reasons, warnings: e.Warnings,
-	})
+	if err := w.value(w.stamps, sep[:len(sep)-1], stamp); err != nil {
+		return err
+	}
+	w.tally.add(e)
+	w.md.add(e)
+	for _, d := range w.drawings {
+		if err := d.add(e, time.Duration(stamp.Real)*time.Microsecond); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// json writes a JSON object, fit to be read by everybody.
-func (w *Writer) json(b []byte) error {
-	_, err := w.out.Write(jsondoc.EscapeBidi(w.opts.Secrets.Bytes(b)))
+// value writes a JSON value, fit to be read by everybody.
+func (w *Writer) value(to *part, before string, v any) error {
+	b, err := appendJSON(append(w.buf[:0], before...), v)
+	w.buf = b
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(jsondoc.EscapeBidi(w.opts.Secrets.Bytes(b)))
 	return err
 }
 
@@ -133,6 +163,12 @@ func (w *Writer) failed(err error) error {
 
 // Totals are the sums so far.
 func (w *Writer) Totals() Totals { return w.tally.result() }
+
+// Markdown is report.md as it would be if the run ended now.
+func (w *Writer) Markdown() []byte {
+	totals := w.Totals()
+	return w.md.text(&totals)
+}
 
 // Close ends the report, gives its folder its name and points reports/latest to
 // it. interrupted says that not all scenarios were run. It returns the folder,
@@ -146,16 +182,11 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	if w.err != nil {
 		return "", w.err
 	}
-	totals := w.tally.result()
-	if err := w.tail(totals, interrupted); err != nil {
+	if err := w.finish(interrupted); err != nil {
 		return "", w.failed(err)
 	}
-	for name, text := range map[string][]byte{
-		"report.md": w.markdown(totals), "junit.xml": w.junit(totals),
-	} {
-		if err := os.WriteFile(filepath.Join(w.temp, name), w.opts.Secrets.Bytes(text), 0o644); err != nil {
-			return "", w.failed(err)
-		}
+	if w.opts.Folder != "" {
+		return w.publishAlone()
 	}
 	dir = filepath.Join(w.opts.Dir, w.opts.ID)
 	if err := os.Rename(w.temp, dir); err != nil {
@@ -169,39 +200,88 @@ func (w *Writer) Close(interrupted bool) (dir string, err error) {
 	return dir, err
 }
 
-// tail writes what follows the scenarios in report.json.
-func (w *Writer) tail(totals Totals, interrupted bool) error {
-	_, _ = w.out.WriteString("\n],\n\"totals\":")
-	b, err := appendJSON(w.buf[:0], &totals)
-	if err != nil {
+func (w *Writer) publishAlone() (string, error) {
+	dir := filepath.Join(w.opts.Dir, w.opts.Folder)
+	if err := os.Rename(w.temp, dir); err != nil {
+		return "", w.failed(err)
+	}
+	return dir, nil
+}
+
+// finish writes what can only be told at the end.
+func (w *Writer) finish(interrupted bool) error {
+	totals := w.tally.result()
+	run := w.run(interrupted)
+	if err := w.tail(&totals, &run); err != nil {
 		return err
 	}
-	_ = w.json(b) // an error shows at Flush
-	run := Run{
-		Tool: w.opts.Tool, Go: runtime.Version(), Seed: w.opts.Seed, Prices: w.opts.Prices,
-		Volatile: Volatile{
-			ID: w.opts.ID, Started: w.started.UTC().Format(time.RFC3339Nano), Ended: clock.Wallclock().UTC().Format(time.RFC3339Nano),
-			Real: micros(w.watch()), Stopped: interrupted, Parallel: w.opts.Parallel, Entries: w.stamps,
-		},
+	for _, d := range w.drawings {
+		if err := d.close(&totals, &run); err != nil {
+			return err
+		}
 	}
-	_, _ = w.out.WriteString(",\n\"run\":")
-	if b, err = appendJSON(b[:0], &run); err != nil {
-		return err
-	}
-	_ = w.json(b)
-	_, _ = w.out.WriteString("}\n")
+	w.drawings = nil
 	if err := w.transcripts.close(); err != nil {
 		return err
 	}
-	if err := w.out.Flush(); err != nil {
+	return os.WriteFile(filepath.Join(w.temp, "report.md"), w.md.text(&totals), 0o644)
+}
+
+func (w *Writer) run(interrupted bool) Run {
+	run := Run{
+		Tool: w.opts.Tool, Go: w.opts.Go, Seed: w.opts.Seed, Prices: w.opts.Prices, Live: w.opts.Live, Shard: w.opts.Shard,
+		Volatile: Volatile{
+			ID: w.opts.ID, Started: w.started.UTC().Format(time.RFC3339Nano), Ended: clock.Wallclock().UTC().Format(time.RFC3339Nano),
+			Real: micros(w.watch()), Stopped: interrupted, Parallel: w.opts.Parallel, Entries: []Stamp{},
+		},
+	}
+	if run.Go == "" {
+		run.Go = runtime.Version()
+	}
+	if w.opts.Trials > 1 {
+		run.Trials = w.opts.Trials
+	}
+	return run
+}
+
+// endOfRun is what stands after the stamps, which are written to where their list
+// is empty.
+const endOfRun = "]}}"
+
+// tail writes what follows the scenarios in report.json.
+func (w *Writer) tail(totals *Totals, run *Run) error {
+	if err := w.value(w.json, "\n],\n\"totals\":", totals); err != nil {
 		return err
 	}
-	return w.file.Close()
+	b, err := appendJSON([]byte(",\n\"run\":"), run)
+	if err != nil {
+		return err
+	}
+	b = jsondoc.EscapeBidi(w.opts.Secrets.Bytes(b))
+	if _, err := w.json.Write(b[:len(b)-len(endOfRun)]); err != nil {
+		return err
+	}
+	if err := w.stamps.copyTo(w.json); err != nil {
+		return err
+	}
+	if _, err := w.json.Write([]byte(endOfRun + "}\n")); err != nil {
+		return err
+	}
+	return w.json.close()
 }
 
 // Discard removes an unfinished report.
 func (w *Writer) Discard() {
-	_ = w.transcripts.close()
-	_ = w.file.Close()
+	if w.transcripts != nil {
+		_ = w.transcripts.close()
+	}
+	for _, p := range []*part{w.json, w.stamps} {
+		if p != nil {
+			_ = p.file.Close()
+		}
+	}
+	for _, d := range w.drawings {
+		_ = d.close(&Totals{}, &Run{})
+	}
 	_ = os.RemoveAll(w.temp)
 }

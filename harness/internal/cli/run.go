@@ -92,7 +92,7 @@ func run(sys IO, p *project, f *runFlags, args []string) error {
 
 func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
 	if f.noReport {
-		return report.Discarding(), nil
+		return report.Discarding(s.Config.Hidden()), nil
 	}
 	return report.New(report.Options{
 		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Seed: uint64(f.seed), Parallel: int(f.parallel),

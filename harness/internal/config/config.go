@@ -30,6 +30,7 @@ type Config struct {
 
 	DefaultModels []string
 	Models        []Model           // in the file's order
+	ToolPrices    []ToolPrice       // in the file's order
 	Servers       []scenario.Server // MCP servers that scenarios may run tools on, in the file's order
 	Secrets       []Secret          // every secret that is declared, or that a model's key or a server names
 	Limits        scenario.Limits
@@ -59,6 +60,13 @@ type Model struct {
 type Price struct {
 	Input, Output, CacheRead, CacheWrite *float64
 	AsOf                                 time.Time
+}
+
+// ToolPrice is what a tool costs, in US dollars, each time that it is reached.
+type ToolPrice struct {
+	Tool string
+	Call float64
+	AsOf time.Time
 }
 
 // Secret is a value from the environment. Its value is never shown.
@@ -242,6 +250,9 @@ func (w *written) config(f *yamlwalk.File) *Config {
 	for _, e := range w.models {
 		m := e.Value
 		c.Models = append(c.Models, Model{Name: e.Key, API: m.api, BaseURL: m.baseURL, Key: m.key, Price: m.price})
+	}
+	for _, e := range w.toolPrices {
+		c.ToolPrices = append(c.ToolPrices, ToolPrice{Tool: e.Key, Call: e.Value.Call, AsOf: e.Value.AsOf})
 	}
 	for _, m := range w.defaultModels {
 		if _, ok := c.Model(m.V); !ok {

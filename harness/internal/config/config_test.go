@@ -41,6 +41,8 @@ rubric: rubric.yaml
 flags: {new_loop: true}
 reports: {keep: 3}
 record: {tokens: 5000, cost: 1.5, expires: 30d, parallel: 2}
+tool_prices:
+  find_flights: {call: 0.004, as_of: 2026-11-02}
 `
 
 var unexported = cmpopts.IgnoreUnexported(config.Config{}, config.Secret{})
@@ -55,6 +57,7 @@ func TestLoadEveryField(t *testing.T) {
 			}},
 			{Name: "local", API: wire.AnthropicMessages},
 		},
+		ToolPrices: []config.ToolPrice{{Tool: "find_flights", Call: 0.004, AsOf: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}},
 		Servers: []scenario.Server{
 			{Name: "shop", Command: []string{"shop-server", "--db", ":memory:"}, Env: []tool.Setting{{Name: "SHOP_DB", Env: "SHOP_DB"}, {Name: "MODE", Value: "test"}}, Timeout: 5 * time.Second},
 			{Name: "search", URL: "https://mcp.example.com/mcp", Headers: []tool.Setting{{Name: "Authorization", Value: "Bearer ", Env: "SEARCH_KEY"}, {Name: "X-Tenant", Value: "acme"}}},
@@ -122,6 +125,8 @@ models.local.api|anthropic-messages|:9:5||
 models.local.base_url|the provider's|default||
 models.local.key.env|none|default||
 models.local.price|not known|default||
+tool_prices.find_flights.call|$0.004|:24:18||
+tool_prices.find_flights.as_of|2026-11-02|:24:31||
 servers.shop.command|shop-server --db :memory:|:11:10||
 servers.shop.env|SHOP_DB, MODE|:11:52||
 servers.shop.timeout|5s|:11:79||

@@ -34,6 +34,10 @@ func (c *Config) Effective() []Setting {
 	for i := range c.Models {
 		e.model(&c.Models[i])
 	}
+	for _, p := range c.ToolPrices {
+		e.add("tool_prices."+p.Tool+".call", "$"+strconv.FormatFloat(p.Call, 'f', -1, 64))
+		e.add("tool_prices."+p.Tool+".as_of", day(p.AsOf))
+	}
 	for i := range c.Servers {
 		e.server(&c.Servers[i])
 	}

@@ -17,6 +17,7 @@ import (
 type written struct {
 	defaultModels []yamlwalk.Located[string]
 	models        []yamlwalk.Entry[model]
+	toolPrices    []yamlwalk.Entry[ToolPrice]
 	servers       []yamlwalk.Entry[scenario.Server]
 	secrets       []yamlwalk.Entry[secret]
 	limits        scenario.Limits
@@ -55,6 +56,7 @@ var spec = yamlwalk.Object[written]{
 	Fields: []yamlwalk.Field[written]{
 		yamlwalk.F("default_models", "Models that are run where a scenario names none.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(w *written) *[]yamlwalk.Located[string] { return &w.defaultModels }),
 		yamlwalk.F("models", "Model versions by their names: what a scenario may run.", yamlwalk.Entries("models", nil, modelFields.Kind()), func(w *written) *[]yamlwalk.Entry[model] { return &w.models }),
+		yamlwalk.F("tool_prices", "What tools cost, by their names. The cost of calls to others is not known.", yamlwalk.Entries("tool_prices", nil, toolPriceFields.Kind()), func(w *written) *[]yamlwalk.Entry[ToolPrice] { return &w.toolPrices }),
 		yamlwalk.F("servers", "MCP servers by their names, for every scenario: what its tools may run on.", scenario.Servers(), func(w *written) *[]yamlwalk.Entry[scenario.Server] { return &w.servers }),
 		yamlwalk.F("secrets", "Who owns each secret and when it has to be renewed, by the name of its environment variable. Never the secret itself.", yamlwalk.Entries("secrets", envForm, secretFields.Kind()), func(w *written) *[]yamlwalk.Entry[secret] { return &w.secrets }),
 		yamlwalk.F("limits", "Budgets of a run where a scenario does not say its own.", scenario.LimitFields(), func(w *written) *scenario.Limits { return &w.limits }),
@@ -135,6 +137,14 @@ var priceFields = yamlwalk.Object[Price]{
 		yamlwalk.F("cache_read", "Dollars for a million tokens read from the cache.", dollars, func(p *Price) **float64 { return &p.CacheRead }),
 		yamlwalk.F("cache_write", "Dollars for a million tokens written to the cache.", dollars, func(p *Price) **float64 { return &p.CacheWrite }),
 		yamlwalk.Must("as_of", "Say on which day the price was looked up.", yamlwalk.Date(), func(p *Price) *time.Time { return &p.AsOf }),
+	},
+}
+
+var toolPriceFields = yamlwalk.Object[ToolPrice]{
+	Is: "a tool's price",
+	Fields: []yamlwalk.Field[ToolPrice]{
+		yamlwalk.Must("call", "US dollars for each time that the tool is reached, repeated tries included; 0 for a tool that is free.", yamlwalk.Number(new(float64)), func(p *ToolPrice) *float64 { return &p.Call }),
+		yamlwalk.Must("as_of", "Say on which day the price was looked up.", yamlwalk.Date(), func(p *ToolPrice) *time.Time { return &p.AsOf }),
 	},
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/agent"
@@ -53,6 +54,8 @@ type Suite struct {
 	Dirs   Dirs
 	Config *config.Config
 	names  []string
+	// toolPrices are the configuration's, for runs.
+	toolPrices map[string]float64
 	cache  scenario.Cache
 	shared *world.Shared
 	getenv func(string) string
@@ -79,6 +82,10 @@ func Open(dirs Dirs, getenv func(string) string) (*Suite, error) {
 		return nil, err
 	}
 	s.names = names
+	s.toolPrices = map[string]float64{}
+	for _, p := range s.Config.ToolPrices {
+		s.toolPrices[p.Tool] = p.Call
+	}
 	return s, nil
 }
 
@@ -189,7 +196,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	if p.Agent == nil {
 		p.Agent = agent.Loop{}
 	}
-	p.RealWaitCap = s.Config.RealWaitCap
+	p.RealWaitCap, p.ToolPrices = s.Config.RealWaitCap, s.toolPrices
 	p.Redact.Headers, p.Redact.JSON = s.Config.Redact.Headers, s.Config.Redact.JSON
 	if sc.RunsTools() {
 		p.Clock, p.OpenTools, p.Approve = clock.ModeReal, s.openTools, o.Approve
@@ -226,16 +233,19 @@ func (s *Suite) World() world.Options {
 
 // Prices is the oldest day of a price in the configuration, "" without any.
 func (s *Suite) Prices() string {
-	oldest := ""
+	var days []time.Time
 	for _, m := range s.Config.Models {
-		if m.Price == nil || m.Price.AsOf.IsZero() {
-			continue
-		}
-		if day := m.Price.AsOf.Format("2006-01-02"); oldest == "" || day < oldest {
-			oldest = day
+		if m.Price != nil && !m.Price.AsOf.IsZero() {
+			days = append(days, m.Price.AsOf)
 		}
 	}
-	return oldest
+	for _, p := range s.Config.ToolPrices {
+		days = append(days, p.AsOf)
+	}
+	if len(days) == 0 {
+		return ""
+	}
+	return slices.MinFunc(days, time.Time.Compare).Format(time.DateOnly)
 }
 
 // ModelsOf are the models to run a scenario with: all that it names, or those
