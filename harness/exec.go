@@ -84,6 +84,8 @@ type Params struct {
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
 	Post    []func(tool.Call, tool.Result) tool.Result
 	Secrets *redact.Values // what the model must not be shown, and no file must hold
+
+	scratch string // that of the tools
 	// Redact is what recordings do not have of what is asked: it does not count in
 	// matching.
 	Redact cassette.Redaction

@@ -47,6 +47,9 @@ type Env struct {
 	Tools   *tool.Box    // the only way to the tools; in the name of the first turn's principal until ActAs says another
 	Retry   Retry
 	Journal *journal.Journal
+	TaskID  string // names the run, as its tools are told
+	// Scratch is the folder of the run's own that its tools have; "" where they have none.
+	Scratch string
 }
 
 // Task is what the user says first.

@@ -17,13 +17,14 @@ type Tools struct {
 	Scenario  *scenario.Scenario
 	Executors map[string]tool.Executor
 	Probes    map[string]effect.Probe // of effects, by the tool
+	Scratch   string                  // the run's own folder; "" where it has none
 	Close     func()                  // ends what was started; nil: nothing was
 }
 
 // With is t with what others have in the place of its own; closing it closes both.
 func (t *Tools) With(others *Tools) *Tools {
 	return &Tools{
-		Scenario: t.Scenario, Executors: over(t.Executors, others.Executors), Probes: over(t.Probes, others.Probes),
+		Scenario: t.Scenario, Scratch: t.Scratch, Executors: over(t.Executors, others.Executors), Probes: over(t.Probes, others.Probes),
 		Close: func() { t.close(); others.close() },
 	}
 }
@@ -52,6 +53,7 @@ func openTools(ctx context.Context, p *Params, r *Result) (shut func(), err erro
 	if t.Scenario != nil {
 		p.Scenario, r.Scenario = t.Scenario, t.Scenario
 	}
+	p.scratch = t.Scratch
 	p.Executors = over(t.Executors, p.Executors)
 	p.Probes = over(t.Probes, p.Probes)
 	return shut, nil

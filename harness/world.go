@@ -80,6 +80,7 @@ func build(p Params, r *Result) (*world, error) {
 	w.tap = newTap(w.faulty(transport), w.journal)
 	w.env = &Env{
 		Scenario: &s, Model: p.Model, API: p.API, BaseURL: BaseURL(p), Retry: p.Retry.withDefaults(), Journal: w.journal,
+		TaskID: r.TaskID, Scratch: p.scratch,
 		HTTP:  &http.Client{Transport: w.tap},
 		Tools: tool.NewBox(specs, w.boxOptions()),
 	}

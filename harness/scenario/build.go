@@ -37,6 +37,7 @@ type builder struct {
 	probed   map[string]bool
 	probeAt  map[string]yamlwalk.Pos
 	pending  bool // which tools there are is not known yet
+	foreign  bool // the agent brings tools of its own, which nothing declares
 }
 
 func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
@@ -49,13 +50,15 @@ var reserved = []string{"model", "messages", "system", "tools", "tool_choice", "
 func (b *builder) build(w *written, shared *toolset, o Options) *Scenario {
 	b.declareServers(w, o)
 	b.choose(w, shared)
+	agent := b.agent(w)
+	b.foreign = agent != nil && len(b.tools) == 0
 	probes := b.probes(w.effects)
 	s := &Scenario{
 		Why: w.why, Owner: w.owner, Labels: w.labels, Rollback: w.rollback,
 		API: w.api, Stream: w.stream, MaxTokens: w.maxTokens,
 		Params: b.params(w.params), Tools: b.tools,
 		ToolChoice: b.choice(w), Guard: b.guard(w.guard), Approvals: b.approvals(w.approvals),
-		Models: b.models(w, o), Limits: limits(w.limits, o.Limits),
+		Models: b.models(w, o), Agent: agent, Limits: agent.bounded(w.limits, o.Limits, limits(w.limits, o.Limits)),
 		GiveUp:    GiveUp{cmp.Or(w.giveUp.RepeatedCalls, DefaultRepeatedCalls), cmp.Or(w.giveUp.Pauses, DefaultPauses), w.giveUp.ToolErrors},
 		OnPartial: cmp.Or(w.onPartial, PartialReport),
 		Replay:    Replay{cmp.Or(w.replay.Match, MatchNormalised), w.replay.Ignore, w.replay.Headers},
@@ -188,7 +191,7 @@ func (b *builder) declared(name string) bool {
 // needTool notes a name that is no tool of the scenario; more says what else
 // could be done.
 func (b *builder) needTool(name text, more string) {
-	if name.V != "" && !b.declared(name.V) && !b.pending {
+	if name.V != "" && !b.declared(name.V) && !b.pending && !b.foreign {
 		b.f.Failf(name.At, "unknown tool %q%s; declare it under tools%s", name.V, suggest.Hint(name.V, names(b.tools)), more)
 	}
 }

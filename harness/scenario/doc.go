@@ -44,6 +44,34 @@
 //	  - user: Is it far to Mars?
 //	  - assistant: About seven months by today's ships.
 //
+// # An agent of your own
+//
+// The agent is the reference loop, or a program in any language:
+//
+//	agent:
+//	  build: [go, build, -o, '${build}/agent', ./agent]
+//	  command: ['${build}/agent', --state, '${scratch}/state.json']
+//	  env: [LOG_LEVEL=debug]
+//	  task: stdin
+//
+// It is started for each run, in the project's folder, with PATH, HOME, what env
+// says and what retake sets: the addresses at which it asks the model
+// (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL and others that SDKs
+// read), keys that are none, RETAKE_MODEL, RETAKE_TASK_ID, and RETAKE_MCP_URL, where
+// it finds the scenario's tools. task says how it is told the task: as its last
+// argument (argument, the default), on its standard input (stdin), in RETAKE_TASK
+// (env) or in another variable ({env: NAME}). Its exit code 0 ends the run as
+// completed; with any other the run ends as its last attempt at the model failed,
+// or else as agent. The answer is what the model said last; answer: stdout takes
+// what the program wrote. limits: time (here 10m when nothing is said) ends it, with
+// all that it has started.
+//
+// system, tools and limits then say what is expected of it, and may be left out:
+// nothing of them is sent. A tool that it does not take from RETAKE_MCP_URL is one
+// of its own, of which retake sees what the model is told. What only the reference
+// loop obeys (opening, stream, max_tokens, params, tool_choice,
+// parallel_tool_calls, on_partial) is refused, and so is a second turn.
+//
 // # Tools
 //
 // A file tools.yaml beside the scenario (or the one that tools_from names,

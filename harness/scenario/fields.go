@@ -25,6 +25,7 @@ type written struct {
 	turns                []turnWritten
 	model                text
 	models               []text
+	agent                *Agent
 	api                  wire.API
 	stream               bool
 	maxTokens            int
@@ -132,6 +133,7 @@ var spec = yamlwalk.Object[written]{
 		yamlwalk.F("turns", "What the user says, turn by turn.", yamlwalk.OneOrMore(turn), func(f *written) *[]turnWritten { return &f.turns }),
 		yamlwalk.F("model", "The model version to run. Without model and models, the configuration's default_models.", yamlwalk.At(yamlwalk.Text()), func(f *written) *text { return &f.model }),
 		yamlwalk.F("models", "Model versions to run, one after the other.", yamlwalk.OneOrMore(yamlwalk.At(yamlwalk.Text())), func(f *written) *[]text { return &f.models }),
+		yamlwalk.F("agent", "A program that is the agent, in the place of the reference loop. It asks the model at the address that its environment says (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL).", yamlwalk.Optional(agentFields.Kind()), func(f *written) **Agent { return &f.agent }),
 		yamlwalk.F("api", "The wire protocol, where it is not the one that the configuration gives the model.", APIs(), func(f *written) *wire.API { return &f.api }),
 		yamlwalk.F("stream", "Asks for the answer as a stream.", yamlwalk.Bool(), func(f *written) *bool { return &f.stream }),
 		yamlwalk.F("max_tokens", "Limit of one answer. Left out, none is sent.", yamlwalk.Int(1), func(f *written) *int { return &f.maxTokens }),

@@ -47,7 +47,12 @@ type Command struct {
 // RunsTools tells whether any tool runs for real, or effects are counted, so that the run's clock is real.
 func (s *Scenario) RunsTools() bool { return s.pending || len(s.Runs) > 0 || len(s.Probes) > 0 }
 
-// FromEnv names the environment variables that the tools' places are given.
+// RunsPrograms tells whether anything is started for the run, its agent or what its
+// tools run on, so that the run's clock is real.
+func (s *Scenario) RunsPrograms() bool { return s.Agent != nil || s.RunsTools() }
+
+// FromEnv names the environment variables that the agent's program and the tools'
+// places are given.
 func (s *Scenario) FromEnv() []string {
 	var out []string
 	add := func(settings []tool.Setting) {
@@ -56,6 +61,9 @@ func (s *Scenario) FromEnv() []string {
 				out = append(out, set.Env)
 			}
 		}
+	}
+	if s.Agent != nil {
+		add(s.Agent.Env)
 	}
 	for _, server := range s.Servers {
 		add(server.Env)
@@ -230,9 +238,12 @@ func checkAddress(v yamlwalk.Value, s string) {
 }
 
 // Environment is the kind of a list of variables.
-func Environment() yamlwalk.Kind[[]tool.Setting] {
+func Environment() yamlwalk.Kind[[]tool.Setting] { return environmentWith(Scratch, Port) }
+
+// environmentWith is a list of variables in which names may stand for something.
+func environmentWith(names ...string) yamlwalk.Kind[[]tool.Setting] {
 	return yamlwalk.List(yamlwalk.Map(
-		started(yamlwalk.Pattern("NAME or NAME=value", variableForm), Scratch, Port),
+		started(yamlwalk.Pattern("NAME or NAME=value", variableForm), names...),
 		func(_ yamlwalk.Value, s string) (tool.Setting, bool) {
 			if name, value, given := strings.Cut(s, "="); given {
 				return tool.Setting{Name: name, Value: value}, true

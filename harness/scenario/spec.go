@@ -37,6 +37,10 @@ type Scenario struct {
 	Turns   []Turn   // what the user says, in order; at least one
 	Models  []string // model versions to run, in order
 
+	// Agent is the program under test; nil is the reference loop, or who runs the
+	// scenario brings an agent of their own.
+	Agent *Agent
+
 	API    wire.API // "" means the model's own, from the configuration
 	Stream bool
 	// MaxTokens is the limit of one answer; 0 sends none.

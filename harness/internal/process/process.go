@@ -30,6 +30,11 @@ type Command struct {
 	// Listen gets each line that it writes to its standard error, cut to 1 KiB; nil:
 	// nobody listens. What it does holds the program up.
 	Listen func(line string)
+	// Stdout gets what Run's program writes to its standard output, however much; nil:
+	// it is kept for Output.
+	Stdout io.Writer
+	// Stderr gets what it writes to its standard error, too; nil: nobody does.
+	Stderr io.Writer
 }
 
 const (
@@ -51,7 +56,10 @@ func (c *Command) build(ctx context.Context, stderr *Tail) (*exec.Cmd, error) {
 	// A nil Env would be the whole environment of this process.
 	cmd.Env, cmd.Dir, cmd.Stderr = append([]string{}, c.Env...), c.Dir, stderr
 	if c.Listen != nil {
-		cmd.Stderr = io.MultiWriter(stderr, &lines{each: c.Listen})
+		cmd.Stderr = io.MultiWriter(cmd.Stderr, &lines{each: c.Listen})
+	}
+	if c.Stderr != nil {
+		cmd.Stderr = io.MultiWriter(cmd.Stderr, c.Stderr)
 	}
 	cmd.WaitDelay = stragglers
 	ownGroup(cmd)
@@ -87,6 +95,9 @@ func Run(ctx context.Context, c Command, stdin []byte, most int) (Output, error)
 		return Output{}, err
 	}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(stdin), stdout
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
 	if err := cmd.Start(); err != nil {
 		return Output{}, notStarted(ctx, &c, err)
 	}

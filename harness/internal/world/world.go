@@ -98,7 +98,7 @@ func (w *world) open(ctx context.Context, s *scenario.Scenario) (*harness.Tools,
 	if err != nil {
 		return nil, err
 	}
-	t := &harness.Tools{Scenario: full, Executors: map[string]tool.Executor{}, Probes: map[string]effect.Probe{}, Close: w.close}
+	t := &harness.Tools{Scenario: full, Executors: map[string]tool.Executor{}, Probes: map[string]effect.Probe{}, Scratch: w.scratch, Close: w.close}
 	for i := range full.Tools {
 		d := &full.Tools[i]
 		r := full.Runs[d.Name]
