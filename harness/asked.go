@@ -38,7 +38,7 @@ func (w *world) compareAsked() {
 		(first.ToolChoice.Mode != s.ToolChoice.Mode || first.ToolChoice.Name != s.ToolChoice.Name) {
 		ignored("tool_choice")
 	}
-	if s.Stream != first.Stream {
+	if s.Agent == nil && s.Stream != first.Stream {
 		ignored("stream")
 	}
 	if s.MaxTokens > 0 && first.MaxTokens != s.MaxTokens {

@@ -43,7 +43,7 @@ func (w *world) untilDivergence() (unchecked []string) {
 func (w *world) tooMuchAlready() {
 	e := &w.env.Scenario.Expect
 	w.expectAtMost(e.Iterations, w.result.Outcome.Iterations, "iteration", "iterations", "iterations")
-	w.expectAtMost(e.ToolCalls, len(w.lastCalls()), "tool call", "tool calls", "tool_calls")
+	w.expectAtMost(e.ToolCalls, len(w.madeCalls()), "tool call", "tool calls", "tool_calls")
 	w.expectAtMost(e.Attempts, len(w.result.Models), "attempt at the model", "attempts at the model", "attempts")
 	m := e.Calls
 	if m == nil {
@@ -52,7 +52,7 @@ func (w *world) tooMuchAlready() {
 	sofar := *m
 	switch m.Mode {
 	case transcript.Strict, "":
-		sofar.Calls = m.Calls[:min(len(w.lastCalls()), len(m.Calls))]
+		sofar.Calls = m.Calls[:min(len(w.madeCalls()), len(m.Calls))]
 	case transcript.Unordered, transcript.Subset:
 		sofar.Mode = transcript.Subset // what is made must be among these, whatever comes
 	case transcript.Superset:

@@ -84,11 +84,11 @@ type Params struct {
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
 	Post    []func(tool.Call, tool.Result) tool.Result
 	Secrets *redact.Values // what the model must not be shown, and no file must hold
-
-	scratch string // that of the tools
 	// Redact is what recordings do not have of what is asked: it does not count in
 	// matching.
 	Redact cassette.Redaction
+
+	scratch string // that of the tools
 }
 
 // Exec runs the scenario and judges it. It never fails itself: what goes wrong,
@@ -307,6 +307,7 @@ func (w *world) collect(out Outcome) {
 	if r.Clock != clock.ModeVirtual {
 		r.byNumber()
 	}
+	w.own = w.ownTools()
 	w.runs = w.split()
 	r.Tokens = sum(r.Models)
 	r.Cost = w.params.Price.Cost(r.Tokens)

@@ -113,7 +113,7 @@ func (w *world) expectCounts(iterations, toolCalls, attempts *scenario.Range) {
 		field          string
 	}{
 		{iterations, w.result.Outcome.Iterations, "iteration", "iterations", "", "iterations"},
-		{toolCalls, len(w.lastCalls()), "tool call", "tool calls", "", "tool_calls"},
+		{toolCalls, len(w.madeCalls()), "tool call", "tool calls", "", "tool_calls"},
 		{attempts, len(w.result.Models), "attempt", "attempts", " at the model", "attempts"},
 	} {
 		if x.want != nil && !x.want.Has(x.got) {
@@ -178,7 +178,7 @@ func (w *world) expectCalls(m *transcript.Match) {
 	if m == nil {
 		return
 	}
-	last := w.lastCalls()
+	last := w.madeCalls()
 	made := make([]transcript.Call, len(last))
 	for i, c := range last {
 		made[i] = transcript.Call{Tool: c.Tool, Args: c.Args}

@@ -141,7 +141,7 @@ func (w *world) terms() contract.Terms {
 		Parallel: s.Limits.Parallel, ResultBytes: tool.DefaultMaxResult, Repeats: s.GiveUp.RepeatedCalls,
 		ModelAttempts: w.env.Retry.Attempts, ToolAttempts: map[string]int{},
 		Blocked: map[string]bool{}, Reads: map[string]bool{}, Unkeyed: map[string]bool{},
-		Secrets: w.params.Secrets.Plain(), Effects: s.Expect.Effects, Probed: w.result.Probed,
+		Secrets: w.params.Secrets.Plain(), Effects: w.observed(s.Expect.Effects), Probed: w.result.Probed,
 		// What a run had not come to when it ended is nothing that it did wrong.
 		AtMost: w.err != nil || w.end.Class == failure.Diverged || w.params.ContractOnly && (w.end.Class != failure.None || w.otherAnswers()),
 		TaskID: w.result.TaskID, AttemptIDs: w.result.AttemptIDs,
@@ -175,7 +175,7 @@ func (w *world) evidence() contract.Evidence {
 	r := w.result
 	return contract.Evidence{
 		Models: r.Models, Calls: r.Calls, Attempts: r.Attempts, Ended: w.end,
-		Elapsed: r.Latency, ToolSeam: true, Ledger: r.Effects,
+		Elapsed: r.Latency, ToolSeam: w.toolSeam(), Ledger: r.Effects,
 	}
 }
 

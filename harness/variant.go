@@ -244,7 +244,7 @@ func (w *world) split() []contract.Evidence {
 	for i, to := range ends {
 		out[i] = contract.Evidence{
 			Models: r.Models[from.models:to.models], Calls: r.Calls[from.calls:to.calls], Attempts: r.Attempts[from.attempts:to.attempts],
-			Ended: to.ended, Elapsed: to.at - from.at, ToolSeam: true,
+			Ended: to.ended, Elapsed: to.at - from.at, ToolSeam: w.toolSeam(),
 		}
 		from = to
 	}

@@ -46,6 +46,7 @@ type world struct {
 	runs                []contract.Evidence  // of each run of the task; nil for one
 	borrowed            bool                 // the tools' recording is that of the run without faults
 	end                 *journal.Ended
+	own                 map[string]bool // tools that the agent has run by itself
 	person              *person
 	kill                func() // ends what the agent does now
 	panicked            bool

@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"cmp"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/retake-harness/retake/harness/internal/yamlwalk"
@@ -66,10 +66,17 @@ var agentFields = yamlwalk.Object[Agent]{
 	},
 }
 
+// What retake tells a program, besides where it asks the model.
+const (
+	ModelVariable  = "RETAKE_MODEL"   // the model that the run is of
+	TaskIDVariable = "RETAKE_TASK_ID" // the run's id, as tools are told it
+	ToolsVariable  = "RETAKE_MCP_URL" // where the scenario's tools are served by MCP
+)
+
 var agentEnvironment = yamlwalk.Then(environmentWith(Scratch, Build), func(v yamlwalk.Value, env []tool.Setting) {
 	for _, s := range env {
-		if strings.HasPrefix(s.Name, "RETAKE_") {
-			v.Failf("%s: variables that begin with RETAKE_ are retake's to set", s.Name)
+		if slices.Contains([]string{ModelVariable, TaskIDVariable, ToolsVariable}, s.Name) {
+			v.Failf("%s is set by retake for each run; drop it here", s.Name)
 		}
 	}
 })

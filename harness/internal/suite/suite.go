@@ -7,6 +7,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -165,7 +166,10 @@ func (s *Suite) Load(name string) (*scenario.Scenario, error) {
 
 // Options say how scenarios are run.
 type Options struct {
-	Agent  harness.Agent // nil is the reference loop
+	// Agent runs the scenarios that have none of their own; nil is the reference loop.
+	Agent  harness.Agent
+	Stdout io.Writer // gets what scenarios' programs write to their standard output; nil: nobody does
+	Stderr io.Writer // and to their standard error
 	RunID  string
 	Models []string // only these; none: those that the scenario names
 	Labels []string // only scenarios with one of these; none: all
@@ -198,8 +202,14 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	}
 	p.RealWaitCap, p.ToolPrices = s.Config.RealWaitCap, s.toolPrices
 	p.Redact.Headers, p.Redact.JSON = s.Config.Redact.Headers, s.Config.Redact.JSON
+	if sc.Agent != nil {
+		p.Agent = &world.Agent{Scenario: sc, Options: s.World(), Stdout: o.Stdout, Stderr: o.Stderr}
+	}
+	if sc.RunsPrograms() {
+		p.Clock = clock.ModeReal
+	}
 	if sc.RunsTools() {
-		p.Clock, p.OpenTools, p.Approve = clock.ModeReal, s.openTools, o.Approve
+		p.OpenTools, p.Approve = s.openTools, o.Approve
 	}
 	if m, ok := s.Config.Model(model); ok {
 		p.BaseURL = m.BaseURL

@@ -34,7 +34,7 @@ var (
 
 // prepare builds the program, and starts it where it is reached by its address.
 func (s *Server) prepare(ctx context.Context, o *Options) (err error) {
-	if s.built, err = o.Shared.build(ctx, &s.spec, o); err != nil || len(s.spec.Command) == 0 || s.spec.URL == "" {
+	if s.built, err = o.Shared.build(ctx, s.spec.Build, o); err != nil || len(s.spec.Command) == 0 || s.spec.URL == "" {
 		return err
 	}
 	for range mostPorts {

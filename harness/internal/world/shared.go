@@ -66,14 +66,14 @@ const (
 	buildOutput = 1 << 20
 )
 
-// build runs the server's build, once for all that share it, and gives the folder
-// that ${build} stands for; "" where the server is not built. An interrupted one
-// is tried again by the next who needs it.
-func (s *Shared) build(ctx context.Context, server *scenario.Server, o *Options) (string, error) {
-	if len(server.Build) == 0 {
+// build runs the command that builds a program, once for all that share it, and
+// gives the folder that ${build} stands for; "" where nothing is built. An
+// interrupted one is tried again by the next who needs it.
+func (s *Shared) build(ctx context.Context, command []string, o *Options) (string, error) {
+	if len(command) == 0 {
 		return "", nil
 	}
-	key := strings.Join(server.Build, "\x00")
+	key := strings.Join(command, "\x00")
 	s.mu.Lock()
 	b := s.builds[key]
 	if b == nil {
@@ -81,7 +81,7 @@ func (s *Shared) build(ctx context.Context, server *scenario.Server, o *Options)
 		s.builds[key] = b
 	}
 	s.mu.Unlock()
-	b.once.Do(func() { b.dir, b.err = s.run(ctx, server.Build, o) })
+	b.once.Do(func() { b.dir, b.err = s.run(ctx, command, o) })
 	if b.err != nil && ctx.Err() != nil {
 		s.mu.Lock()
 		delete(s.builds, key)
