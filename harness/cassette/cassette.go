@@ -34,6 +34,18 @@
 //
 // Calls are found by tool and arguments, whatever their spelling as JSON.
 //
+// # Recording
+//
+// Record makes an http.RoundTripper that asks another one and keeps what was asked
+// and answered; RecordTools does so for tools. What an exchange has that must not be
+// written is taken out first (see Redaction), and one that still has the value of a
+// known secret, in any spelling, is refused. Each exchange is on disk as soon as it
+// has ended, beside the cassette, and is taken up by the next recording where this
+// one is interrupted; the cassette itself is written at the end, whole or not at
+// all.
+//
+// # Misses
+//
 // A request without a recording is never answered by a similar one. It is a
 // *Miss, which names the nearest recording, the first differences and their
 // cause.

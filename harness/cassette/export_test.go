@@ -1,5 +1,7 @@
 package cassette
 
+import "net/http"
+
 // The two readers, for the tests that hold them together.
 var (
 	ReadFast = readFast
@@ -103,4 +105,10 @@ func BodiesOfPartial(data []byte) (all []byte) {
 		all = append(all, kept.records[i].in.Request.Body...)
 	}
 	return all
+}
+
+// FileOnce files an exchange with go-vcr, and does nothing else.
+func FileOnce(req *http.Request, sent []byte, resp *http.Response, got []byte) error {
+	_, err := filed(&exchange{req: req, sent: sent, resp: resp, got: got})
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -411,4 +412,12 @@ func TestPace(t *testing.T) {
 			t.Errorf("speed %v waits %v for a minute, %v", speed, waited, err)
 		}
 	}
+}
+
+// serve is the address of a server on loopback.
+func serve(tb testing.TB, h http.Handler) string {
+	tb.Helper()
+	s := httptest.NewServer(h)
+	tb.Cleanup(s.Close)
+	return s.URL
 }

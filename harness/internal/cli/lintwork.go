@@ -51,7 +51,11 @@ func (l *linter) files(names []string) error {
 	}
 	d := l.suite.Dirs
 	written, err := lint.Written(c.Hidden(), d.Scenarios, d.Cassettes, d.Golden, d.Reports)
-	l.found = slices.Concat(l.found, lint.Secrets(l.secrets(), l.today), written)
+	if err != nil {
+		return err
+	}
+	looks, err := lint.LooksLike(c.Hidden(), d.Cassettes, d.Golden, d.Reports)
+	l.found = slices.Concat(l.found, lint.Secrets(l.secrets(), l.today), written, looks)
 	return err
 }
 
@@ -123,6 +127,12 @@ func (l *linter) excused() []lint.Finding {
 func (l *linter) written() []string {
 	files := []string{l.suite.Config.File}
 	seen := map[string]bool{}
+	for i := range l.found {
+		if f := &l.found[i]; f.Rule == lint.LooksLikeID && !seen[f.Place.File] {
+			seen[f.Place.File] = true
+			files = append(files, f.Place.File)
+		}
+	}
 	for _, s := range l.scenarios {
 		files = append(files, s.File)
 		if tools := filepath.ToSlash(filepath.Join(filepath.Dir(s.File), "tools.yaml")); !seen[tools] {

@@ -151,6 +151,41 @@ func TestWritten(t *testing.T) {
 	}
 }
 
+func TestLooksLike(t *testing.T) {
+	key := "sk-ant-" + strings.Repeat("a1B2", 8) // in one piece it would be found here
+	dir := project(t, map[string]string{
+		"cassettes/travel/m.yaml": "a: 1\nb: '{\"key\":\"" + key + "\"}'\nc: req_011CSHoEeqs5C35K2UUqR7Fy toolu_01A09q90qw90lq917835lq9 call_abc\n",
+		"golden/c":                "the-known-value " + key + "\n",
+		"reports/r/report.json":   "{}\n",
+	})
+	known := redact.New(redact.Secret{Name: "KEY", Value: "the-known-value"})
+	var got []string
+	find := func(s ...lint.Suppression) {
+		t.Helper()
+		found, err := lint.LooksLike(known, filepath.Join(dir, "cassettes"), filepath.Join(dir, "golden"), filepath.Join(dir, "reports"), filepath.Join(dir, "none"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, f := range lint.Excuse(found, s) {
+			if strings.Contains(f.Message, key) {
+				t.Errorf("the finding has it: %s", f.Message)
+			}
+			if f.Excuse == "" {
+				got = append(got, fmt.Sprintf("%s:%d %s %s", filepath.Base(f.Place.File), f.Place.Line, f.On, f.Rule))
+			}
+		}
+	}
+	find()
+	if diff := cmp.Diff([]string{"m.yaml:2 cassettes/travel/m.yaml secret/looks-like"}, got); diff != "" {
+		t.Errorf("what is a known secret is told as one (-want +got):\n%s", diff)
+	}
+	find(lint.Suppression{Rule: "secret/looks-like", On: []string{"travel/*"}, Reason: "A key of the documentation's.", Asked: true})
+	if len(got) > 0 {
+		t.Errorf("excused, and still found: %v", got)
+	}
+}
+
 var excuseRows = []struct {
 	why  string
 	s    lint.Suppression
@@ -232,8 +267,8 @@ func TestEachRuleHasRows(t *testing.T) {
 		}
 		add(prefixed(ids))
 	}
-	// TestWidgetGolden, TestServerThatBreaksDown and TestWritten
-	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down", ": secret/written"})
+	// TestWidgetGolden, TestServerThatBreaksDown, TestWritten and TestLooksLike
+	add([]string{": widget/golden", ": widget/no-golden", ": probe/breaks-down", ": secret/written", ": secret/looks-like"})
 	for _, tc := range fileRows {
 		add(tc.want)
 	}

@@ -24,7 +24,9 @@ var (
 	}
 )
 
-func secretRules() []Rule { return []Rule{secretOwner, secretOverdue, secretDate, secretWritten} }
+func secretRules() []Rule {
+	return []Rule{secretOwner, secretOverdue, secretDate, secretWritten, secretLooks}
+}
 
 // Secret is what the configuration says of a secret.
 type Secret struct {
