@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -176,6 +177,16 @@ func (p *ToolPlayer) Recorded(tool string) int {
 		}
 	}
 	return n
+}
+
+// Tools are the names of the tools that there are calls of, in order.
+func (p *ToolPlayer) Tools() []string {
+	var out []string
+	for _, q := range p.index.questions {
+		out = append(out, toolName(q))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Rewind begins the replay anew: every recording is free again. Misses stay.

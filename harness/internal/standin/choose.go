@@ -73,10 +73,15 @@ const idWord = "standin_"
 // goesOn reads which answer a request builds on.
 func goesOn(r *wire.Request) (conversation, turn int, ok bool) {
 	for _, p := range r.Params {
-		if p.Name != "previous_response_id" {
+		var id string
+		switch {
+		case p.Name == "previous_response_id":
+			id, _ = rawjson.Text(p.Value)
+		case p.Name == "thread" && r.Continues: // Anthropic's
+			id, _ = rawjson.Text(rawjson.Get(p.Value, "previous_message_id"))
+		default:
 			continue
 		}
-		id, _ := rawjson.Text(p.Value)
 		_, rest, found := strings.Cut(id, idWord)
 		first, second, both := strings.Cut(rest, "_")
 		c, err1 := strconv.Atoi(first)

@@ -48,7 +48,7 @@ func (s *Session) call(ctx context.Context, name string, c *tool.Call) tool.Resu
 	if err != nil {
 		return s.failed(s.why(limited, n, err))
 	}
-	r := read(res)
+	r := ResultOf(res)
 	if r.Err != nil {
 		return s.failed(r.Err)
 	}

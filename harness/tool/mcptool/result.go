@@ -7,14 +7,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
 )
 
-// read makes a tool's result of a server's.
-func read(res *mcp.CallToolResult) tool.Result {
+// ResultOf makes a tool's result of a server's answer.
+func ResultOf(res *mcp.CallToolResult) tool.Result {
 	if res.NeedsInput() {
 		return tool.Result{Err: &tool.Error{
 			Code: tool.CodeUpstream, Message: "the tool cannot go on", Class: failure.ToolUnavailable,
@@ -39,6 +40,10 @@ func read(res *mcp.CallToolResult) tool.Result {
 	}
 	return tool.Result{Err: e}
 }
+
+// Refused makes a tool's result of an error of the protocol that came instead of an
+// answer.
+func Refused(rpc *jsonrpc.Error) tool.Result { return tool.Result{Err: ofRPC(rpc)} }
 
 func saysOK(content string) bool {
 	var said struct {
