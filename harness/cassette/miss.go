@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,9 @@ type Miss struct {
 	Kind   MissKind
 	Noun   string // what was asked for: model request, call of get_weather
 	Record string // scenario for the command that re-records
+	// Command is the command that re-records where it is another one than retake
+	// record.
+	Command string
 
 	Ordinal    int // of the request in this replay, from 1
 	Used       int // recordings of this very request, all used; for UsedUp
@@ -80,7 +84,7 @@ func (m *Miss) Error() string {
 	if len(m.Volatile) > 0 {
 		fmt.Fprintf(&b, "; likely volatile, to leave out of matching: ignore: [%s]", strings.Join(m.Volatile, ", "))
 	}
-	fmt.Fprintf(&b, "; re-record with: retake record %s", m.Record)
+	fmt.Fprintf(&b, "; re-record with: %s", cmp.Or(m.Command, "retake record "+m.Record))
 	return b.String()
 }
 

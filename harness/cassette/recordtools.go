@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/redact"
@@ -19,6 +21,9 @@ type ToolRecording struct {
 	Redact  Redaction      // of arguments and results; tools have no headers
 	Secrets *redact.Values // values that must not be written: a call that has one is refused
 	Replay  ToolOptions    // how a call that an interrupted session has kept is found again
+	// Beside is asked once a call has run, with its context: members of an object to
+	// keep beside what it came to, see Notes.Unknown; nil keeps none.
+	Beside func(ctx context.Context) jsontext.Value
 }
 
 // ToolRecorder is a tool.Executor that runs another one and keeps the calls and
@@ -28,6 +33,7 @@ type ToolRecording struct {
 // fails, are not kept.
 type ToolRecorder struct {
 	next    tool.Executor
+	beside  func(ctx context.Context) jsontext.Value
 	rules   *rules
 	session *session
 
@@ -56,7 +62,7 @@ func recordToolsOn(d disk, path string, o ToolRecording) (*ToolRecorder, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &ToolRecorder{next: o.Next, rules: rules, session: s, usable: kept}
+	r := &ToolRecorder{next: o.Next, beside: o.Beside, rules: rules, session: s, usable: kept}
 	s.leftover = slices.Repeat([]bool{true}, len(kept))
 	if len(kept) > 0 {
 		if r.kept, err = NewToolPlayer(&File{Name: path, Version: 2, Interactions: kept}, o.Replay); err != nil {
@@ -74,6 +80,14 @@ func (r *ToolRecorder) Recorded() int { _, filed := r.session.counts(); return f
 
 // Warnings are as Recorder's.
 func (r *ToolRecorder) Warnings() []string { return r.session.told() }
+
+// Describe gives the cassette members of an object to keep beside the calls, see
+// FileNotes.Unknown.
+func (r *ToolRecorder) Describe(notes jsontext.Value) {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	r.session.notes.Unknown = notes
+}
 
 // Finish is as Recorder's.
 func (r *ToolRecorder) Finish() error { return r.session.finish() }
@@ -106,12 +120,16 @@ func (r *ToolRecorder) Execute(ctx context.Context, c tool.Call) (tool.Result, e
 	if err != nil || ctx.Err() != nil {
 		return result, err
 	}
-	r.keep(o, c, result, watch)
+	var beside jsontext.Value
+	if r.beside != nil {
+		beside = r.beside(ctx)
+	}
+	r.keep(o, c, result, beside, watch)
 	return result, nil
 }
 
 // keep files a call. One that cannot be filed is refused, and tells so at the end.
-func (r *ToolRecorder) keep(o *slot, c tool.Call, result tool.Result, watch func() time.Duration) {
+func (r *ToolRecorder) keep(o *slot, c tool.Call, result tool.Result, beside jsontext.Value, watch func() time.Duration) {
 	in, err := ToolInteraction(c, result, watch())
 	if err != nil {
 		r.session.refuse(o, err)
@@ -120,6 +138,9 @@ func (r *ToolRecorder) keep(o *slot, c tool.Call, result tool.Result, watch func
 	q, a := &in.Request, &in.Response
 	q.Body, a.Body = r.rules.document(q.Body), r.rules.document(a.Body)
 	q.ContentLength, a.ContentLength = int64(len(q.Body)), int64(len(a.Body))
+	if beside != nil {
+		in.Notes = &Notes{Unknown: r.rules.document(beside)}
+	}
 	r.session.file(o, in)
 }
 

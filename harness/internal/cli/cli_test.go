@@ -22,6 +22,7 @@ import (
 //	retake CODE ARG…       run the command and want the exit code
 //	interrupt N CODE ARG…  the same, and interrupt it at the N-th line that it prints
 //	                       (-1: before it begins)
+//	feed FILE CODE ARG…    run the command with the file as its standard input
 //	many N                 make N more scenarios like hello
 //	$SELF                  the test's own binary, which plays servers
 //	edit FILE OLD NEW      replace OLD, which has to be there; \r and \n are understood
@@ -41,7 +42,10 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(dir, "project")))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"retake":    func(ts *testscript.TestScript, _ bool, args []string) { runRetake(ts, 0, args) },
+			"retake": func(ts *testscript.TestScript, _ bool, args []string) { runRetake(ts, "", 0, args) },
+			"feed": func(ts *testscript.TestScript, _ bool, args []string) {
+				runRetake(ts, ts.ReadFile(args[0]), 0, args[1:])
+			},
 			"interrupt": interrupt,
 			"many":      many,
 			"edit":      edit,
@@ -52,7 +56,7 @@ func TestScripts(t *testing.T) {
 // oneAtATime guards the working directory, which the process has only one of.
 var oneAtATime sync.Mutex
 
-func runRetake(ts *testscript.TestScript, interruptAt int, args []string) {
+func runRetake(ts *testscript.TestScript, stdin string, interruptAt int, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	oneAtATime.Lock()
@@ -68,7 +72,7 @@ func runRetake(ts *testscript.TestScript, interruptAt int, args []string) {
 	}
 	out := &counter{ts: ts, left: interruptAt, reached: cancel}
 	code := cli.Main(args[1:], cli.IO{
-		Stdin: strings.NewReader(""), Stdout: out, Stderr: ts.Stderr(), Getenv: ts.Getenv, Context: ctx,
+		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: ts.Stderr(), Getenv: ts.Getenv, Context: ctx,
 	})
 	if code != want {
 		ts.Fatalf("retake %s: exit code %d, want %d", strings.Join(args[1:], " "), code, want)
@@ -94,7 +98,7 @@ func (c *counter) Write(p []byte) (int, error) {
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	runRetake(ts, n, args[1:])
+	runRetake(ts, "", n, args[1:])
 }
 
 func many(ts *testscript.TestScript, _ bool, args []string) {

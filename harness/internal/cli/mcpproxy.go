@@ -17,8 +17,10 @@ import (
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/fault"
+	"github.com/retake-harness/retake/harness/internal/config"
 	"github.com/retake-harness/retake/harness/internal/mcpproxy"
 	"github.com/retake-harness/retake/harness/internal/process"
+	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/transcript"
@@ -34,7 +36,7 @@ type mcpProxyFlags struct {
 	command                            []string // behind --
 }
 
-func mcpProxyCommand(sys IO) *cobra.Command {
+func mcpProxyCommand(sys IO, p *project) *cobra.Command {
 	f := &mcpProxyFlags{}
 	cmd := &cobra.Command{
 		Use:   "mcp-proxy [flags] -- SERVER [ARG…]",
@@ -73,7 +75,7 @@ recording that cannot be written`,
 			if len(args) > 0 {
 				return fmt.Errorf("%q stands before --; the server's command stands behind it: retake mcp-proxy -- %s", args[0], strings.Join(args, " "))
 			}
-			return runMCPProxy(sys, f)
+			return runMCPProxy(sys, p, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -93,17 +95,23 @@ recording that cannot be written`,
 
 // mcpProxy is a proxy that is set up, with what it told meanwhile.
 type mcpProxy struct {
-	sys    IO
-	flags  *mcpProxyFlags
-	proxy  *mcpproxy.Proxy
-	hidden *redact.Values // what the server is given: nothing that is told holds it
+	sys   IO
+	flags *mcpProxyFlags
+	proxy *mcpproxy.Proxy
+	// Nothing that is told or recorded holds what is secret.
+	secrets []redact.Secret
+	hidden  *redact.Values
 
 	mu sync.Mutex
 }
 
-func runMCPProxy(sys IO, f *mcpProxyFlags) error {
+func runMCPProxy(sys IO, p *project, f *mcpProxyFlags) error {
 	m := &mcpProxy{sys: sys, flags: f}
-	o, err := m.options()
+	c, err := suite.OpenConfig(p.dirs, sys.Getenv)
+	if err != nil {
+		return err
+	}
+	o, err := m.options(c)
 	if err != nil {
 		return err
 	}
@@ -116,10 +124,13 @@ func runMCPProxy(sys IO, f *mcpProxyFlags) error {
 	} else {
 		err = m.proxy.Serve(ctx, mcpproxy.Stdio(sys.Stdin, sys.Stdout))
 	}
-	return errors.Join(err, m.proxy.Finish(), m.report())
+	if err := errors.Join(err, m.proxy.Finish()); err != nil {
+		return err
+	}
+	return m.report()
 }
 
-func (m *mcpProxy) options() (o mcpproxy.Options, err error) {
+func (m *mcpProxy) options(c *config.Config) (o mcpproxy.Options, err error) {
 	f := m.flags
 	o = mcpproxy.Options{Seed: uint64(f.seed), Warn: func(text string) { m.tell("warning", text) }}
 	for _, text := range f.faults {
@@ -144,10 +155,31 @@ func (m *mcpProxy) options() (o mcpproxy.Options, err error) {
 	if o.Connect, err = m.server(); err != nil {
 		return o, err
 	}
+	m.hide(c)
 	if f.record != "" {
-		o.Record = &mcpproxy.Recording{Path: f.record, Secrets: m.hidden}
+		o.Record = &mcpproxy.Recording{Path: f.record, Redact: cassette.Redaction{JSON: c.Redact.JSON}, Secrets: m.hidden}
 	}
 	return o, nil
+}
+
+// hide keeps the project's secrets, and those of the server, out of what is told and
+// recorded. What the agent is told is the server's affair.
+func (m *mcpProxy) hide(c *config.Config) {
+	for _, s := range c.Secrets {
+		m.secrets = append(m.secrets, redact.Secret{Name: s.Name, Value: m.sys.Getenv(s.Name)})
+	}
+	m.hidden = redact.New(m.secrets...)
+}
+
+// given are settings with their values; those of the environment are secret.
+func (m *mcpProxy) given(settings []tool.Setting) ([]tool.Setting, error) {
+	values, _, err := tool.Resolve(settings, m.sys.Getenv)
+	for i := range values {
+		if settings[i].Env != "" {
+			m.secrets = append(m.secrets, redact.Secret{Name: settings[i].Env, Value: values[i].Value})
+		}
+	}
+	return values, err
 }
 
 // server is the way to the server that the flags name.
@@ -161,8 +193,11 @@ func (m *mcpProxy) server() (func(context.Context) (mcp.Connection, error), erro
 		return nil, err
 	}
 	if f.url == "" {
-		env, hidden, err := process.Environment(s.Env, m.sys.Getenv)
-		m.hidden = hidden
+		values, err := m.given(s.Env)
+		if err != nil {
+			return nil, failure.Errorf(failure.Of(err), "--env: %w", err)
+		}
+		env, _, err := process.Environment(values, m.sys.Getenv)
 		c := process.Command{Args: f.command, Env: env, Listen: func(line string) { m.tell("server", line) }}
 		return func(ctx context.Context) (mcp.Connection, error) {
 			return mcpproxy.Program(ctx, c, func(text string) { m.tell("warning", text) })
@@ -182,11 +217,10 @@ func (m *mcpProxy) header() (http.Header, error) {
 		}
 		settings = append(settings, tool.Setting{Name: name, Env: variable})
 	}
-	values, hidden, err := tool.Resolve(settings, m.sys.Getenv)
+	values, err := m.given(settings)
 	if err != nil {
 		return nil, failure.Errorf(failure.Of(err), "--header: %w", err)
 	}
-	m.hidden = hidden
 	out := http.Header{}
 	for _, v := range values {
 		out.Set(v.Name, v.Value)

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/tool"
 )
@@ -130,21 +129,26 @@ func (x *exchange) guarded(ctx context.Context, e tool.Executor, c tool.Call) (r
 	return e.Execute(ctx, c)
 }
 
-// work is what lies behind the faults of every tool: the server, or the recording.
+// work is what lies behind the faults and the recorder of every tool: the server, or
+// the recording.
 func work(ctx context.Context, c tool.Call) (tool.Result, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
-	took := clock.Stopwatch()
 	answer, result, err := x.deliver(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.answer, x.result = answer, result
-	x.mu.Unlock()
-	if r := x.session.proxy.record; r != nil {
-		r.keep(c, result, wordsOf(answer), took())
-	}
 	return result, nil
+}
+
+// words are the server's own, for the recording.
+func words(ctx context.Context) jsontext.Value {
+	x := ctx.Value(exchangeKey{}).(*exchange)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return wordsOf(x.answer)
 }
 
 // deliver brings the call to the server, the first time under the client's own id,

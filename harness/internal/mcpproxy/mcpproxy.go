@@ -57,8 +57,8 @@ const defaultRealWaitCap = 2 * time.Second
 type Proxy struct {
 	opts   Options
 	faults *fault.Injector
-	replay *replay   // nil when there is a server
-	record *recorder // nil where nothing is recorded
+	replay *replay                // nil when there is a server
+	record *cassette.ToolRecorder // nil where nothing is recorded
 
 	mu      sync.Mutex
 	ordinal int
@@ -80,7 +80,7 @@ func New(o Options) (*Proxy, error) {
 		return nil, err
 	}
 	if o.Record != nil {
-		p.record = &recorder{Recording: *o.Record}
+		return p, p.begin(*o.Record)
 	}
 	if o.Replay == nil {
 		return p, nil
@@ -121,7 +121,11 @@ func (p *Proxy) seam(name string) tool.Executor {
 		return e
 	}
 	d := p.tools.decl(name)
-	e := p.faults.Tool(&tool.Spec{Decl: d, Exec: tool.ExecutorFunc(work)})
+	var exec tool.Executor = tool.ExecutorFunc(work)
+	if p.record != nil {
+		exec = p.record
+	}
+	e := p.faults.Tool(&tool.Spec{Decl: d, Exec: exec})
 	p.seams[name] = e
 	return e
 }
@@ -145,18 +149,6 @@ func (p *Proxy) next() int {
 	defer p.mu.Unlock()
 	p.ordinal++
 	return p.ordinal
-}
-
-// Finish writes the recording, if one was to be made. It is called when the clients
-// are gone. An error is of class world.
-func (p *Proxy) Finish() error {
-	if p.record == nil {
-		return nil
-	}
-	p.mu.Lock()
-	notes := p.tools.notes()
-	p.mu.Unlock()
-	return p.record.finish(notes)
 }
 
 // Report is what is to be told when the clients are gone.

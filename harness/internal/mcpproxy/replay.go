@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -30,7 +31,7 @@ type replay struct {
 // may be given again: a call may be delivered more than once.
 func newReplay(f *cassette.File, faults bool) (*replay, error) {
 	r := &replay{file: f}
-	o := cassette.ToolOptions{Record: "the same command with --record", Observe: func(p cassette.Played) { r.last = p.Recording }}
+	o := cassette.ToolOptions{Observe: func(p cassette.Played) { r.last = p.Recording }}
 	if faults {
 		o.Again = func(string) bool { return true }
 	}
@@ -61,6 +62,9 @@ func (r *replay) play(ctx context.Context, c tool.Call) (*jsonrpc.Response, tool
 	r.mu.Lock()
 	res, err := r.player.Execute(ctx, c)
 	played := r.last
+	if miss, ok := errors.AsType[*cassette.Miss](err); ok {
+		miss.Command = "retake mcp-proxy --record " + r.file.Name + " -- SERVER"
+	}
 	r.mu.Unlock()
 	if err != nil {
 		return nil, res, err
@@ -105,24 +109,36 @@ func (r *replay) answer(req *jsonrpc.Request) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: req.ID, Result: must(json.Marshal(result))}
 }
 
-// hello is the answer to initialize: what was recorded, in the client's version.
+// hello is the answer to initialize: what was recorded of the server, in the
+// client's version.
 func (r *replay) hello(params []byte) any {
 	var asked struct {
 		Version string `json:"protocolVersion"`
 	}
 	_ = json.Unmarshal(params, &asked) // params of another form ask for none
-	out := map[string]jsontext.Value{}
+	out := struct {
+		Version      string         `json:"protocolVersion"`
+		Capabilities jsontext.Value `json:"capabilities"`
+		Server       jsontext.Value `json:"serverInfo"`
+		Instructions jsontext.Value `json:"instructions,omitzero"`
+		Meta         struct {
+			Server jsontext.Value `json:"io.modelcontextprotocol/serverInfo"`
+		} `json:"_meta,omitzero"`
+	}{}
 	if r.tools.hello != nil {
 		_ = json.Unmarshal(r.tools.hello, &out) // of another form it is made anew
 	}
-	version := asked.Version
-	if !slices.Contains(spokenVersions[:], version) {
-		version = spokenVersions[0]
+	if out.Server == nil {
+		out.Server = out.Meta.Server // a server of 2026-07-28 has it there
 	}
-	out["protocolVersion"] = must(json.Marshal(version))
-	out["capabilities"] = jsontext.Value(`{"tools":{}}`)
-	if out["serverInfo"] == nil {
-		out["serverInfo"] = jsontext.Value(`{"name":"retake","version":"1"}`)
+	if out.Server == nil {
+		out.Server = jsontext.Value(`{"name":"retake","version":"1"}`)
+	}
+	out.Meta.Server = nil
+	out.Capabilities = jsontext.Value(`{"tools":{}}`)
+	out.Version = asked.Version
+	if !slices.Contains(spokenVersions[:], out.Version) {
+		out.Version = spokenVersions[0]
 	}
 	return out
 }

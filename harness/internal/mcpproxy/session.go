@@ -19,6 +19,7 @@ import (
 // The methods that are looked at.
 const (
 	methodInitialize = "initialize"
+	methodDiscover   = "server/discover" // instead, from 2026-07-28 on
 	methodList       = "tools/list"
 	methodCall       = "tools/call"
 	methodCancelled  = "notifications/cancelled"
@@ -42,6 +43,7 @@ type session struct {
 	first   map[jsonrpc.ID]bool                     // of these, those that ask for the first page of tools
 	waiting map[jsonrpc.ID]chan<- *jsonrpc.Response // answers that are waited for here
 	cancel  map[jsonrpc.ID]context.CancelFunc       // of calls that are under way
+	meta    jsontext.Value                          // what the client says of itself with each request; nil: nothing
 	dead    error                                   // why the server answers no more
 	quiet   chan struct{}                           // closed when the client is gone and nothing is asked any more
 	gone    bool
@@ -113,9 +115,16 @@ func (s *session) settle() {
 
 func (s *session) fromClient(ctx context.Context, m jsonrpc.Message) {
 	req, ok := m.(*jsonrpc.Request)
+	if ok && req.IsCall() {
+		s.introduced(req.Params)
+	}
 	switch {
 	case !ok: // an answer to what the server asked
 		s.toServer(ctx, m)
+	case s.underWay(req.ID):
+		s.toClient(ctx, &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidRequest, Message: "a request of this id is under way",
+		}})
 	case req.Method == methodCall && req.IsCall():
 		s.call(ctx, req)
 	case req.Method == methodCancelled:
@@ -141,6 +150,31 @@ func (s *session) note(req *jsonrpc.Request) {
 	s.asked[req.ID] = req.Method
 	if req.Method == methodList {
 		s.first[req.ID] = cursorOf(req.Params) == ""
+	}
+}
+
+func (s *session) underWay(id jsonrpc.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, asked := s.asked[id]
+	return id.IsValid() && (asked || s.cancel[id] != nil)
+}
+
+// introduced remembers what the client says of itself with a request, which from
+// 2026-07-28 on no request goes without.
+func (s *session) introduced(params []byte) {
+	var p struct {
+		Meta map[string]jsontext.Value `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil || len(p.Meta) == 0 {
+		return
+	}
+	delete(p.Meta, "progressToken")
+	meta, err := json.Marshal(p.Meta, json.Deterministic(true))
+	if err == nil {
+		s.mu.Lock()
+		s.meta = meta
+		s.mu.Unlock()
 	}
 }
 
@@ -180,15 +214,13 @@ func (s *session) toClient(ctx context.Context, m jsonrpc.Message) {
 	}
 }
 
-// answered forgets a request, and tells what it was.
-func (s *session) answered(id jsonrpc.ID) (method string, first bool) {
+// answered forgets a request.
+func (s *session) answered(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	method, first = s.asked[id], s.first[id]
 	delete(s.asked, id)
 	delete(s.first, id)
 	s.settle()
-	return method, first
 }
 
 // fromServer hands on what the server says until it ends.
@@ -237,7 +269,7 @@ func (s *session) look(r *jsonrpc.Response) {
 	method, first := s.asked[r.ID], s.first[r.ID]
 	s.mu.Unlock()
 	switch method {
-	case methodInitialize:
+	case methodInitialize, methodDiscover:
 		s.proxy.hello(jsontext.Value(r.Result))
 	case methodList:
 		s.proxy.listed(jsontext.Value(r.Result), first)
@@ -314,12 +346,15 @@ func (s *session) askForTools(ctx context.Context) {
 	if needless {
 		return
 	}
-	for cursor, first := "", true; first || cursor != ""; first = false {
-		params := []byte("{}")
-		if cursor != "" {
-			params = must(json.Marshal(map[string]string{"cursor": cursor}))
-		}
-		r, err := s.ask(ctx, &jsonrpc.Request{Method: methodList, Params: params})
+	var asked struct {
+		Meta   jsontext.Value `json:"_meta,omitzero"`
+		Cursor string         `json:"cursor,omitzero"`
+	}
+	s.mu.Lock()
+	asked.Meta = s.meta
+	s.mu.Unlock()
+	for first := true; first || asked.Cursor != ""; first = false {
+		r, err := s.ask(ctx, &jsonrpc.Request{Method: methodList, Params: must(json.Marshal(asked))})
 		if err != nil || r.Error != nil {
 			p.opts.Warn("the server's tools could not be listed; the recording is without their schemas")
 			return
@@ -327,6 +362,6 @@ func (s *session) askForTools(ctx context.Context) {
 		p.listed(jsontext.Value(r.Result), first)
 		var next page
 		_ = json.Unmarshal(r.Result, &next) // what cannot be read has no further page
-		cursor = next.Next
+		asked.Cursor = next.Next
 	}
 }
