@@ -29,7 +29,7 @@ func failureOf(r *Result, err error) Failure {
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
 		if errors.Is(err, errUnrecorded) {
-			f.Next = fmt.Sprintf("make it of turns with harnesstest.Scripted and Recording{Variant: %q}, or say on_divergence: script, or {accept: reason}", r.Variant)
+			f.Next = fmt.Sprintf("record it with: retake record %s --fault %s; or make it of turns with harnesstest.Scripted and Recording{Variant: %q}, or say on_divergence: script, or {accept: reason}", r.Name, r.Variant, r.Variant)
 		}
 	default:
 		f.Why, f.Next = wayOn(f.Class, r.args())

@@ -37,6 +37,13 @@ func promptTexts(s *scenario.Scenario) []string {
 	return out
 }
 
+// HashesOf identify what a run of the scenario goes by, as far as its file says it:
+// of tools that a server declares their names alone, where they are named. No
+// cassette is among it.
+func HashesOf(s *scenario.Scenario) Hashes {
+	return Hashes{Scenario: s.Hash, Prompt: hashTexts(promptTexts(s)), Tools: hashDecls(s.Tools)}
+}
+
 // hashDecls covers what the model is told of the tools.
 func hashDecls(decls []tool.Decl) string {
 	texts := make([]string, 0, 5*len(decls))

@@ -297,8 +297,17 @@ func (w *world) unplayed() {
 		w.leftOver(w.modelFile, w.player.Unplayed())
 	}
 	if w.tools != nil && !w.borrowed && (w.injector == nil || !w.injector.StruckTool()) {
-		w.leftOver(w.toolFile, w.tools.Unplayed())
+		w.leftOver(w.toolFile, w.ownCalls(w.tools.Unplayed()))
 	}
+}
+
+// ownCalls leaves out the calls that were recorded with another model: they are
+// there for whoever makes them.
+func (w *world) ownCalls(left []cassette.Unplayed) []cassette.Unplayed {
+	return slices.DeleteFunc(left, func(u cassette.Unplayed) bool {
+		notes := w.toolRecording.Interactions[u.Recording-1].Notes
+		return notes != nil && notes.Model != "" && notes.Model != w.params.Model
+	})
 }
 
 func (w *world) leftOver(file string, left []cassette.Unplayed) {

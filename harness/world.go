@@ -40,6 +40,7 @@ type world struct {
 	modelFile, toolFile string
 	tools               *cassette.ToolPlayer // nil when no tool runs from a cassette
 	modelRecording      *cassette.File       // nil with a transport of the caller's
+	toolRecording       *cassette.File       // with tools
 	injector            *fault.Injector      // nil without faults and survey
 	divert              *divert              // with an injector
 	begins              []begin              // where each run of the task but the first began
@@ -87,9 +88,8 @@ func build(p Params, r *Result) (*world, error) {
 	}
 	w.env.Tools.ActAs(s.Turns[0].As)
 	if !p.Unread {
-		r.Hashes.Scenario = s.Hash
-		r.Hashes.Prompt = hashTexts(promptTexts(&s))
-		r.Hashes.Tools = hashDecls(s.Tools)
+		of := HashesOf(&s)
+		of.Cassette, r.Hashes = r.Hashes.Cassette, of
 	}
 	return w, nil
 }
@@ -224,7 +224,7 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.toolFile = path
+	w.toolFile, w.toolRecording = path, file
 	w.addWarnings(file)
 	if file.Hash != "" {
 		w.result.Hashes.Cassette = hashTexts([]string{w.result.Hashes.Cassette, file.Hash})

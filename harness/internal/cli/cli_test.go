@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,9 @@ import (
 //	feed FILE CODE ARG…    run the command with the file as its standard input
 //	many N                 make N more scenarios like hello
 //	$SELF                  the test's own binary, which plays servers
+//	standin FILE           serve the live APIs by a script; $STANDIN_KEY is the key
+//	hangup CODE ARG…       run the command, and interrupt it when the stand-in hangs
+//	point FILE             put the stand-in's address where the file says STANDIN
 //	edit FILE OLD NEW      replace OLD, which has to be there; \r and \n are understood
 //
 // RETAKE_UPDATE_SCRIPTS=1 writes what they compare with anew.
@@ -49,6 +53,9 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"many":      many,
 			"edit":      edit,
+			"standin":   startStandin,
+			"point":     point,
+			"hangup":    hangup,
 		},
 	})
 }
@@ -57,6 +64,15 @@ func TestScripts(t *testing.T) {
 var oneAtATime sync.Mutex
 
 func runRetake(ts *testscript.TestScript, stdin string, interruptAt int, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if interruptAt < 0 {
+		cancel()
+	}
+	runIn(ctx, ts, stdin, &counter{ts: ts, left: interruptAt, reached: cancel}, args)
+}
+
+func runIn(ctx context.Context, ts *testscript.TestScript, stdin string, out io.Writer, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	oneAtATime.Lock()
@@ -65,12 +81,6 @@ func runRetake(ts *testscript.TestScript, stdin string, interruptAt int, args []
 	ts.Check(err)
 	ts.Check(os.Chdir(ts.MkAbs(".")))
 	defer func() { ts.Check(os.Chdir(back)) }()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	if interruptAt < 0 {
-		cancel()
-	}
-	out := &counter{ts: ts, left: interruptAt, reached: cancel}
 	code := cli.Main(args[1:], cli.IO{
 		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: ts.Stderr(), Getenv: ts.Getenv, Context: ctx,
 	})

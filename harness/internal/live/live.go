@@ -51,6 +51,14 @@ type Transport struct {
 	session *Session
 	target  Target
 	base    *url.URL
+	own     Spent // guarded by the session
+}
+
+// Spent is what this transport has spent of the session's.
+func (t *Transport) Spent() Spent {
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	return t.own.copy()
 }
 
 // RoundTrip asks the real API. An answer is counted when its body was read to its
@@ -65,7 +73,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.addressed(req.URL); err != nil {
 		return nil, err
 	}
-	if err := t.session.admit(); err != nil {
+	if err := t.session.admit(t); err != nil {
 		return nil, err
 	}
 	out := t.outgoing(req)

@@ -75,14 +75,26 @@ func (s *Session) Close() { s.idle() }
 func (s *Session) Spent() Spent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now()
+	return s.spent.copy()
 }
 
-// now is a copy of what was spent. The lock is held.
-func (s *Session) now() Spent {
-	out := s.spent
+func (s *Spent) copy() Spent {
+	out := *s
 	out.Unpriced = slices.Clone(out.Unpriced)
 	return out
+}
+
+// add counts what one answer has used.
+func (s *Spent) add(t *Target, u wire.Usage, estimated bool) {
+	s.Tokens += u.Total()
+	if estimated {
+		s.Estimated++
+	}
+	if cost := t.Price.Cost(u); cost != nil {
+		s.Cost += *cost
+	} else if u.Total() > 0 && !slices.Contains(s.Unpriced, t.Model) {
+		s.Unpriced = append(s.Unpriced, t.Model)
+	}
 }
 
 // Reached says which cap is reached; "" while none is.
@@ -104,31 +116,25 @@ func (s *Session) reached() string {
 
 // admit lets one more request out. What requests that are under way will cost
 // nobody knows: with several at once the cap is passed by as much.
-func (s *Session) admit() error {
+func (s *Session) admit(t *Transport) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if why := s.reached(); why != "" {
 		return failure.Errorf(failure.Budget, "%w: %s; nothing more is asked", ErrCap, why)
 	}
 	s.spent.Requests++
+	t.own.Requests++
 	return nil
 }
 
 // book adds what one answer has used.
-func (s *Session) book(t *Target, u wire.Usage, estimated bool) {
+func (s *Session) book(t *Transport, u wire.Usage, estimated bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spent.Tokens += u.Total()
-	if estimated {
-		s.spent.Estimated++
-	}
-	if cost := t.Price.Cost(u); cost != nil {
-		s.spent.Cost += *cost
-	} else if u.Total() > 0 && !slices.Contains(s.spent.Unpriced, t.Model) {
-		s.spent.Unpriced = append(s.spent.Unpriced, t.Model)
-	}
+	s.spent.add(&t.target, u, estimated)
+	t.own.add(&t.target, u, estimated)
 	if s.Watch != nil {
-		s.Watch(s.now())
+		s.Watch(s.spent.copy())
 	}
 }
 
@@ -175,7 +181,7 @@ func (c *counter) over() {
 	}
 	c.done = true
 	u, estimated := c.usage()
-	c.transport.session.book(&c.transport.target, u, estimated)
+	c.transport.session.book(c.transport, u, estimated)
 }
 
 // bytesPerToken is a low guess, so that an estimate is rather too high.

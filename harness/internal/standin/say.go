@@ -112,6 +112,9 @@ func (x *exchange) send(pieces [][]byte, kind string, end Break) {
 // end breaks the answer off.
 func (x *exchange) end(how How) {
 	if how == EndsHang {
+		if x.server.script.Hung != nil {
+			x.server.script.Hung()
+		}
 		<-x.req.Context().Done()
 		return
 	}

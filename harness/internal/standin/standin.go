@@ -39,6 +39,8 @@ type Script struct {
 	// Before is asked before each event of a stream, and before an answer that is
 	// none; event counts from 0. It may wait, until ctx ends. nil waits for nothing.
 	Before func(ctx context.Context, a Asked, event int)
+	// Hung is told of each answer that hangs. nil: nobody is.
+	Hung func()
 }
 
 // Conversation is a conversation that the stand-in knows.
