@@ -48,11 +48,11 @@ func answerOf(body io.Reader, header ...string) *http.Response {
 }
 
 // sent is a POST of a body.
-func sent(t testing.TB, path, body string, header ...string) *http.Request {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com"+path, strings.NewReader(body))
+func sent(tb testing.TB, path, body string, header ...string) *http.Request {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, "https://api.example.com"+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(header); i += 2 {
@@ -71,32 +71,32 @@ func exchanged(rt http.RoundTripper, req *http.Request) (string, error) {
 	return string(text), errors.Join(err, resp.Body.Close())
 }
 
-func record(t testing.TB, path string, o cassette.Recording) *cassette.Recorder {
-	t.Helper()
+func record(tb testing.TB, path string, o cassette.Recording) *cassette.Recorder {
+	tb.Helper()
 	r, err := cassette.Record(path, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := r.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return r
 }
 
-func finish(t testing.TB, r interface{ Finish() error }) {
-	t.Helper()
+func finish(tb testing.TB, r interface{ Finish() error }) {
+	tb.Helper()
 	if err := r.Finish(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func open(t testing.TB, path string) *cassette.File {
-	t.Helper()
+func open(tb testing.TB, path string) *cassette.File {
+	tb.Helper()
 	f, err := cassette.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }

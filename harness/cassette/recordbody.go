@@ -40,7 +40,7 @@ func (t *taking) Read(p []byte) (int, error) {
 	t.mu.Unlock()
 	switch err {
 	case nil:
-	case io.EOF: //nolint:errorlint // io.Reader's own value, as it is
+	case io.EOF:
 		t.end(true, nil)
 	default:
 		t.end(false, err)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -280,11 +281,11 @@ func FuzzPartial(f *testing.F) {
 	f.Add([]byte("# retake partial 1 999999999999999999 0\n"))
 	f.Add([]byte("# retake partial -1 0 e3b0c44298fc1c14\n"))
 	f.Fuzz(func(t *testing.T, tail []byte) {
-		numbers, size, _ := cassette.PartialOf(append(one[:len(one):len(one)], tail...))
+		numbers, size, _ := cassette.PartialOf(append(slices.Clip(one), tail...))
 		if len(numbers) < 1 || numbers[0] != 1 || size < int64(len(one)) || size > int64(len(one)+len(tail)) {
 			t.Fatalf("behind a whole record: %v, %d", numbers, size)
 		}
-		numbers, _, torn := cassette.PartialOf(append(append(tail[:len(tail):len(tail)], '\n'), one...))
+		numbers, _, torn := cassette.PartialOf(append(append(slices.Clip(tail), '\n'), one...))
 		if len(numbers) < 1 || numbers[len(numbers)-1] != 1 || len(tail) > 0 && len(numbers) == 1 && !torn {
 			t.Fatalf("before a whole record: %v, torn %v", numbers, torn)
 		}

@@ -223,12 +223,12 @@ func (s *session) encode(o *slot, in *Interaction) ([]byte, error) {
 		return nil, err
 	}
 	if name, at, found := s.secrets.Where(text); found {
-		return nil, s.refusal(o, &secretAt{name, fmt.Sprintf("its record, at byte %d,", at)})
+		return nil, s.refusal(o, &leakError{name, fmt.Sprintf("its record, at byte %d,", at)})
 	}
 	return text, nil
 }
 
-func (s *session) refusal(o *slot, at *secretAt) error {
+func (s *session) refusal(o *slot, at *leakError) error {
 	return fmt.Errorf("exchange %d: %w", o.number, at)
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/retake-harness/retake/harness/wire/sse"
 )
 
-// secretAt says where an exchange has a secret.
-type secretAt struct{ Name, Where string }
+// leakError says where an exchange has a secret.
+type leakError struct{ Name, Where string }
 
-func (s *secretAt) Error() string {
+func (s *leakError) Error() string {
 	return fmt.Sprintf("%s has the value of the secret %s", s.Where, s.Name)
 }
 
@@ -22,7 +22,7 @@ func (s *secretAt) Error() string {
 // that they are written in and in those that a reader makes of them: bodies without
 // their Content-Encoding, texts of JSON without its escapes, the texts of a stream
 // put together from their pieces. nil is none.
-func findSecret(v *redact.Values, in *Interaction) *secretAt {
+func findSecret(v *redact.Values, in *Interaction) *leakError {
 	if v == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func findSecret(v *redact.Values, in *Interaction) *secretAt {
 		{"the method of the request", q.Method}, {"the URL of the request", q.URL}, {"the host of the request", q.Host}, {"the status of the answer", a.Status},
 	} {
 		if name, found := v.Found([]byte(part.text)); found {
-			return &secretAt{name, part.where}
+			return &leakError{name, part.where}
 		}
 	}
 	for _, part := range []struct {
@@ -54,19 +54,19 @@ func findSecret(v *redact.Values, in *Interaction) *secretAt {
 	return secretInBody(v, "the answer's body", a.Header, a.Body)
 }
 
-func secretInFields(v *redact.Values, where string, h Header) *secretAt {
+func secretInFields(v *redact.Values, where string, h Header) *leakError {
 	for i, f := range h {
 		if name, found := v.Found([]byte(f.Name)); found {
-			return &secretAt{name, fmt.Sprintf("the name of line %d of %s", i+1, where)}
+			return &leakError{name, fmt.Sprintf("the name of line %d of %s", i+1, where)}
 		}
 		if name, found := v.Found([]byte(f.Value)); found {
-			return &secretAt{name, fmt.Sprintf("%s %q", where, f.Name)}
+			return &leakError{name, fmt.Sprintf("%s %q", where, f.Name)}
 		}
 	}
 	return nil
 }
 
-func secretInBody(v *redact.Values, where string, h Header, body []byte) *secretAt {
+func secretInBody(v *redact.Values, where string, h Header, body []byte) *leakError {
 	plain, _ := (&Response{Header: h, Body: body}).Plain() // one that was cut off as far as it goes
 	if sse.Is(h.Get("Content-Type"), plain) {
 		if at := secretInStream(v, where, plain); at != nil {
@@ -76,17 +76,17 @@ func secretInBody(v *redact.Values, where string, h Header, body []byte) *secret
 		return at
 	}
 	if name, at, found := v.Where(body); found {
-		return &secretAt{name, fmt.Sprintf("%s, at byte %d,", where, at)}
+		return &leakError{name, fmt.Sprintf("%s, at byte %d,", where, at)}
 	}
 	if name, found := v.Found(plain); found { // in what is neither
-		return &secretAt{name, where + ", without its Content-Encoding,"}
+		return &leakError{name, where + ", without its Content-Encoding,"}
 	}
 	return nil
 }
 
 // secretInStream looks at the events one by one, and at what the texts at one place
 // of them come to together.
-func secretInStream(v *redact.Values, where string, body []byte) *secretAt {
+func secretInStream(v *redact.Values, where string, body []byte) *leakError {
 	joined := map[string][]byte{}
 	scan := sse.NewScanner(body)
 	for n := 1; ; n++ {
@@ -100,7 +100,7 @@ func secretInStream(v *redact.Values, where string, body []byte) *secretAt {
 	}
 	for _, pointer := range sortedKeys(joined) {
 		if name, found := v.Found(joined[pointer]); found {
-			return &secretAt{name, fmt.Sprintf("%s, the text of the events at %q put together,", where, pointer)}
+			return &leakError{name, fmt.Sprintf("%s, the text of the events at %q put together,", where, pointer)}
 		}
 	}
 	return nil
@@ -108,36 +108,43 @@ func secretInStream(v *redact.Values, where string, body []byte) *secretAt {
 
 // secretInJSON looks at the texts and names of a JSON document, as far as it is one,
 // and collects its texts by their place.
-func secretInJSON(v *redact.Values, where string, text []byte, joined map[string][]byte) *secretAt {
+func secretInJSON(v *redact.Values, where string, text []byte, joined map[string][]byte) *leakError {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // what follows is no JSON, and is looked at as bytes
 		}
 		if token.Kind() != '"' {
 			continue
 		}
-		said := []byte(token.String())
-		pointer := dec.StackPointer()
-		kind, n := dec.StackIndex(dec.StackDepth())
-		isName := kind == '{' && n%2 == 1
-		if name, found := v.Found(said); found && isName { // which is not to be told
-			return &secretAt{name, fmt.Sprintf("%s, a name at %q,", where, pointer.Parent())}
-		} else if found {
-			return &secretAt{name, fmt.Sprintf("%s at %q", where, pointer)}
+		said, pointer := []byte(token.String()), dec.StackPointer()
+		if at := secretInText(v, where, said, pointer, isName(dec)); at != nil {
+			return at
 		}
-		if isName {
-			continue
-		}
-		if joined != nil {
+		if joined != nil && !isName(dec) {
 			joined[string(pointer)] = append(joined[string(pointer)], said...)
 		}
-		// A document in a text has its own escapes.
-		if looksLikeJSON(said) && jsontext.Value(said).IsValid() {
-			if at := secretInJSON(v, where+" at "+strconv.Quote(string(pointer)), said, nil); at != nil {
-				return at
-			}
-		}
 	}
+}
+
+// isName tells whether the text that was read last is a member's name.
+func isName(dec *jsontext.Decoder) bool {
+	kind, n := dec.StackIndex(dec.StackDepth())
+	return kind == '{' && n%2 == 1
+}
+
+// secretInText looks at one text, and at the document in it, which has its own
+// escapes. A name that is a secret is not told.
+func secretInText(v *redact.Values, where string, said []byte, pointer jsontext.Pointer, name bool) *leakError {
+	secret, found := v.Found(said)
+	switch {
+	case found && name:
+		return &leakError{secret, fmt.Sprintf("%s, a name at %q,", where, pointer.Parent())}
+	case found:
+		return &leakError{secret, fmt.Sprintf("%s at %q", where, pointer)}
+	case !name && looksLikeJSON(said) && jsontext.Value(said).IsValid():
+		return secretInJSON(v, fmt.Sprintf("%s at %q", where, pointer), said, nil)
+	}
+	return nil
 }
