@@ -15,6 +15,7 @@ import (
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/corpus"
 	"github.com/retake-harness/retake/harness/internal/inspect"
+	"github.com/retake-harness/retake/harness/internal/start"
 	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/wire"
@@ -26,16 +27,6 @@ var ignored = []struct {
 	why, recording string
 	rules          []string
 }{
-	{
-		"the mark of the cache's end, a matter of cost alone, moves on with each request",
-		"TestAnthropicCommonWithCacheControl/claude-sonnet-4/multi_tool_streaming.yaml",
-		[]string{"/system/*/cache_control", "/messages/*/content/*/cache_control"},
-	},
-	{
-		"the mark of the cache's end, a matter of cost alone, moves on with each request",
-		"TestExec_Anthropic_ToolCall.yaml",
-		[]string{"/system/*/cache_control", "/messages/*/content/*/cache_control"},
-	},
 	{
 		"a result has an id of the agent's own where the API wants the function's name",
 		"TestExec_Gemini_ToolCall.yaml",
@@ -94,13 +85,14 @@ func TestRecordedConversations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		convs, err := conversations(file)
+		convs, err := start.Conversations(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, c := range convs {
+		for i := range convs {
+			c := conversation{convs[i]}
 			name := strings.TrimSuffix(strings.TrimPrefix(f.Path, "files/"), ".yaml")
-			if !c.whole {
+			if !c.Whole {
 				name += fmt.Sprintf("/conversation-%d", i+1)
 			}
 			t.Run(name, func(t *testing.T) {
@@ -132,7 +124,7 @@ func noStaleRows(t *testing.T, all *corpus.Corpus) {
 }
 
 // leadAgain tells whether the recording was one to be led again.
-func leadAgain(t *testing.T, f *corpus.File, c *conversation, name string) bool {
+func leadAgain(t *testing.T, f *corpus.File, c conversation, name string) bool {
 	t.Helper()
 	var rules []string
 	for _, row := range ignored {
@@ -152,7 +144,7 @@ func leadAgain(t *testing.T, f *corpus.File, c *conversation, name string) bool 
 	if r.Verdict != harness.Pass {
 		t.Fatalf("%s\n%s\n%s", r.Verdict, report.Explain(r, 2), r.Transcript)
 	}
-	if d := cmp.Diff(string(inspect.Read(c.cassette()).Transcript), said(t, r.Transcript)); d != "" {
+	if d := cmp.Diff(string(inspect.Read(c.Cassette()).Transcript), said(t, r.Transcript)); d != "" {
 		t.Errorf("the transcript is not the recorded conversation (-recorded +run):\n%s", d)
 	}
 	againstOracle(t, f, c, r)
@@ -161,10 +153,10 @@ func leadAgain(t *testing.T, f *corpus.File, c *conversation, name string) bool 
 
 // againstOracle holds a run's tool calls and the length of its answer against
 // figures that are not ours.
-func againstOracle(t *testing.T, f *corpus.File, c *conversation, r *harness.Result) {
+func againstOracle(t *testing.T, f *corpus.File, c conversation, r *harness.Result) {
 	t.Helper()
 	var want, got []string
-	for _, i := range c.interactions {
+	for _, i := range c.Interactions {
 		for _, call := range f.Calls[i].Tools {
 			want = append(want, call.Name+" "+canonical(t, call.Args))
 		}
@@ -175,7 +167,7 @@ func againstOracle(t *testing.T, f *corpus.File, c *conversation, r *harness.Res
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the tool calls are not the oracle's (-oracle +run):\n%s", d)
 	}
-	last := f.Calls[c.interactions[len(c.interactions)-1]]
+	last := f.Calls[c.Interactions[len(c.Interactions)-1]]
 	if n := utf8.RuneCountInString(r.Outcome.Answer); n != last.TextChars {
 		t.Errorf("the answer has %d characters, by the oracle %d: %q", n, last.TextChars, r.Outcome.Answer)
 	}
@@ -196,19 +188,19 @@ type tally struct {
 	turns                    int // the most of the user's in one conversation
 }
 
-func (n *tally) add(f *corpus.File, c *conversation) {
+func (n *tally) add(f *corpus.File, c conversation) {
 	note := func(to *[]string, s string) {
 		if !slices.Contains(*to, s) {
 			*to = append(*to, s)
 		}
 	}
 	note(&n.recordings, f.Path)
-	note(&n.apis, string(c.api))
+	note(&n.apis, string(c.API))
 	owner, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "files/"), "/")
 	note(&n.agents, owner)
 	turns := 0
-	for _, m := range c.requests[len(c.requests)-1].Messages {
-		if m.Role == wire.RoleUser && !hasResults(&m) {
+	for _, m := range c.Requests[len(c.Requests)-1].Messages {
+		if m.Role == wire.RoleUser && !slices.ContainsFunc(m.Blocks, func(b wire.Block) bool { return b.Kind == wire.KindToolResult }) {
 			turns++
 		}
 	}
