@@ -13,7 +13,15 @@ var errIrregular = errors.New("not a regular file")
 // folder, which must exist, so that a reader sees the old content or the new
 // one, never a part. The file's permissions are 0644. It does not wait for the
 // disk: what it is used for can be made again.
-func Replace(path string, data []byte) (err error) {
+func Replace(path string, data []byte) error {
+	return ReplaceWith(path, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// ReplaceWith is Replace for what write writes.
+func ReplaceWith(path string, write func(*os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -24,7 +32,7 @@ func Replace(path string, data []byte) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if err = write(f); err != nil {
 		return err
 	}
 	if err = f.Chmod(0o644); err != nil {
