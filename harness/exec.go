@@ -67,6 +67,7 @@ type Params struct {
 	Clock clock.Mode
 	// RunID is part of the ids of the run; "" leaves them without.
 	RunID   string
+	Trial   int // 1 to n of a run that is made n times; 0: it is made once
 	Retry   Retry
 	Schemas *schema.Cache // nil: compiled anew
 
@@ -97,7 +98,7 @@ func Exec(ctx context.Context, p Params) *Result {
 	watch := clock.Stopwatch()
 	r := &Result{
 		Scenario: p.Scenario, Name: p.Scenario.Name, Model: p.Model, API: p.API, Clock: p.Clock,
-		TaskID: taskID(&p), Secrets: p.Secrets,
+		TaskID: taskID(&p), Trial: p.Trial, Secrets: p.Secrets,
 		Warnings: slices.Clone(p.Scenario.Warnings),
 	}
 	if r.Clock == "" {

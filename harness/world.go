@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -300,6 +301,9 @@ func taskID(p *Params) string {
 	text := p.RunID + "\x00" + p.Scenario.Name + "\x00" + p.Model
 	if p.Variant != nil {
 		text += "\x00" + p.Variant.ID
+	}
+	if p.Trial > 0 {
+		text += "\x00trial " + strconv.Itoa(p.Trial)
 	}
 	sum := sha256.Sum256([]byte(text))
 	return "t" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))

@@ -17,6 +17,11 @@ func Title(name, fault string) string {
 	return name + " under " + fault
 }
 
+// TitleOf names a result for people: its scenario, faults and trial.
+func TitleOf(r *harness.Result) string {
+	return (&Entry{Name: r.Name, Fault: r.Variant, Trial: r.Trial}).Title()
+}
+
 // Title names the entry for people: its scenario, faults and trial.
 func (e *Entry) Title() string {
 	if e.Trial == 0 {

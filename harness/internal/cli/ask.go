@@ -15,7 +15,8 @@ import (
 // asker asks the person at the terminal whether a call may be made, one call at a
 // time. Anything but yes is a no.
 type asker struct {
-	sys IO
+	sys   IO
+	clear func() // takes away what stands in the way of a question
 
 	mu    sync.Mutex
 	lines chan string // what the person types; closed at the end of it
@@ -23,11 +24,11 @@ type asker struct {
 
 // newAsker gives nil when nobody is there: without a terminal to ask at, or with
 // several scenarios at once, whose questions nobody could tell apart.
-func newAsker(sys IO, parallel int) *asker {
+func newAsker(sys IO, parallel int, clear func()) *asker {
 	if !sys.InTerminal || !sys.ErrTerminal || parallel > 1 {
 		return nil
 	}
-	return &asker{sys: sys}
+	return &asker{sys: sys, clear: clear}
 }
 
 func (a *asker) ask(ctx context.Context, c tool.Call) (bool, error) {
@@ -37,6 +38,7 @@ func (a *asker) ask(ctx context.Context, c tool.Call) (bool, error) {
 		a.lines = make(chan string)
 		go a.read()
 	}
+	a.clear()
 	_, _ = fmt.Fprintf(a.sys.Stderr, "the agent wants to call %s %s\napprove? [y/N] ", transcript.Safe(c.Tool), transcript.Safe(string(c.Args)))
 	select {
 	case line := <-a.lines:

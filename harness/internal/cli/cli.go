@@ -39,6 +39,7 @@ type IO struct {
 	Terminal       bool            // Stdout is a terminal
 	ErrTerminal    bool            // Stderr is one
 	InTerminal     bool            // Stdin is one
+	Width          func() int      // columns of Stderr's terminal now, 0 where they are not known; nil is 0
 
 	hidden *hidden
 }
@@ -50,6 +51,7 @@ func System() IO {
 	return IO{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Context: ctx,
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+		Width: func() int { columns, _, _ := term.GetSize(int(os.Stderr.Fd())); return columns }, // 0 with an error
 	}
 }
 
@@ -142,7 +144,7 @@ exit codes: 0 pass, 1 a check failed, 2 bad usage, scenario or cassette,
 	flags.StringVar(&p.dirs.Cassettes, "cassettes", "", "the folder of cassettes (default: cassettes in --dir)")
 	flags.StringVar(&p.dirs.Golden, "golden", "", "the folder of golden transcripts (default: golden in --dir)")
 	flags.StringVar(&p.dirs.Reports, "reports", "", "the folder of reports (default: reports in --dir)")
-	root.AddCommand(runCommand(sys, p), recordCommand(sys, p), sweepCommand(sys, p), drillCommand(sys, p), inspectCommand(sys, p), importCommand(sys, p), initCommand(sys, p), lintCommand(sys, p), configCommand(sys, p), listCommand(sys, p), viewCommand(sys, p), faultsCommand(sys), mcpProxyCommand(sys, p), versionCommand(sys))
+	root.AddCommand(runCommand(sys, p), recordCommand(sys, p), sweepCommand(sys, p), drillCommand(sys, p), inspectCommand(sys, p), importCommand(sys, p), initCommand(sys, p), lintCommand(sys, p), configCommand(sys, p), listCommand(sys, p), mergeCommand(sys, p), viewCommand(sys, p), faultsCommand(sys), mcpProxyCommand(sys, p), versionCommand(sys))
 	return root
 }
 

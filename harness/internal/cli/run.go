@@ -26,6 +26,9 @@ type runFlags struct {
 	failFast bool
 	quiet    bool
 	noReport bool
+	trials   atLeastOne
+	shard    shardFlags
+	github   bool
 }
 
 func runCommand(sys IO, p *project) *cobra.Command {
@@ -43,11 +46,24 @@ catalogue, as NAME@key=value,… Faults that no scenario declares are judged by 
 contract and by the effects, like a run of a sweep.
 
 Reports are written to reports/RUN/, and reports/latest points to the newest:
-report.json (for programs), report.md, junit.xml and transcripts/.`,
+report.json and report.csv (for programs), report.md, junit.xml, report.bench (for
+benchstat) and transcripts/.
+
+What is replayed is the same each time, and --trials runs it once; what has tools
+that really run is run as often as asked.
+
+--shard 2/4 runs the second of four parts, split by what the scenarios took in the
+newest report of a whole run; retake merge joins the reports of the parts. Without
+the flag CI_NODE_INDEX and CI_NODE_TOTAL say the part, or JOB_COMPLETION_INDEX and
+JOB_COMPLETIONS.
+
+In a workflow of GitHub, what does not pass is told at its line too, and report.md
+becomes the summary of the step.`,
 		Example: `  retake run
   retake run travel --label smoke
   retake run travel/umbrella --accept
-  retake run travel/umbrella --fault model.reset@call=2`,
+  retake run travel/umbrella --fault model.reset@call=2
+  retake run --shard 2/4 && retake merge part-*`,
 		RunE: func(_ *cobra.Command, args []string) error { return run(sys, p, f, args) },
 	}
 	flags := cmd.Flags()
@@ -60,7 +76,18 @@ report.json (for programs), report.md, junit.xml and transcripts/.`,
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first scenario that does not pass")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only what does not pass, and the summary")
 	flags.BoolVar(&f.noReport, "no-report", false, "write no reports")
+	flags.VarP(&f.trials, "trials", "n", "how often to run what may go another way each time")
+	f.shard.add(flags)
+	flags.BoolVar(&f.github, "github", true, "in a workflow of GitHub, annotate files and write the summary of the step")
 	return cmd
+}
+
+// options are what the flags say of how scenarios are run.
+func (f *runFlags) options(sys IO) suite.Options {
+	return suite.Options{
+		Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), FailFast: f.failFast, Trials: int(f.trials),
+		Update: f.accept || update.Asked(sys.Getenv),
+	}
 }
 
 func run(sys IO, p *project, f *runFlags, args []string) error {
@@ -76,27 +103,37 @@ func run(sys IO, p *project, f *runFlags, args []string) error {
 	if len(names) == 0 {
 		return failure.Errorf(failure.ScenarioInvalid, "%s: there are no scenarios; write one, or name the folder with --scenarios", s.Dirs.Scenarios)
 	}
-	f.parallel = atLeastOne(suite.Workers(int(f.parallel), len(names)))
+	o := f.options(sys)
+	names, part, err := f.shard.part(sys, s, names, o)
+	if err != nil {
+		return err
+	}
+	o.Parallel = suite.Workers(int(f.parallel), len(names)*max(o.Trials, 1))
 	salt, err := randomSalt()
 	if err != nil {
 		return err
 	}
-	id := report.NewID(clock.Wallclock(), salt)
-	out := newRunPrinter(sys, f.quiet, len(names))
-	w, err := openReport(s, f, id)
+	o.RunID = report.NewID(clock.Wallclock(), salt)
+	w, err := openReport(s, f, o, part)
 	if err != nil {
 		return err
 	}
-	return runAll(sys, s, f, names, id, out, w)
+	r := &runner{sys: sys, suite: s, names: names, options: o, out: newRunPrinter(sys, f.quiet, len(names)), report: w, part: part}
+	if r.step, err = beginStep(sys, f.github); err != nil {
+		w.Discard()
+		return err
+	}
+	defer r.step.end()
+	return r.run()
 }
 
-func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
+func openReport(s *suite.Suite, f *runFlags, o suite.Options, part *report.Shard) (reporter, error) {
 	if f.noReport {
 		return report.Discarding(s.Config.Hidden()), nil
 	}
 	return report.New(report.Options{
-		Dir: s.Dirs.Reports, ID: id, Tool: "retake " + version(), Prices: s.Prices(), Seed: uint64(f.seed), Parallel: int(f.parallel),
-		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(),
+		Dir: s.Dirs.Reports, ID: o.RunID, Tool: "retake " + version(), Prices: s.Prices(), Seed: o.Seed, Parallel: o.Parallel,
+		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(), Trials: o.Trials, Shard: part,
 	})
 }
 
@@ -104,61 +141,80 @@ func openReport(s *suite.Suite, f *runFlags, id string) (reporter, error) {
 type reporter interface {
 	Add(*harness.Result) error
 	Totals() report.Totals
+	Markdown() []byte
 	Close(interrupted bool) (dir string, err error)
 	Discard()
 }
 
-// runAll runs the scenarios; what an interruption leaves is reported all the
-// same.
-func runAll(sys IO, s *suite.Suite, f *runFlags, names []string, id string, out *runPrinter, w reporter) error {
-	o := suite.Options{
-		RunID: id, Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), Parallel: int(f.parallel), FailFast: f.failFast,
-		Update: f.accept || update.Asked(sys.Getenv),
+// runner is one run of scenarios.
+type runner struct {
+	sys     IO
+	suite   *suite.Suite
+	names   []string
+	options suite.Options
+	part    *report.Shard // nil: all of it
+	out     *runPrinter
+	report  reporter
+	step    *step
+
+	worst     int
+	unwritten error // the first that kept a result from the report; the others are run all the same
+}
+
+// run runs the scenarios; what an interruption leaves is reported all the same.
+func (r *runner) run() error {
+	if a := newAsker(r.sys, r.options.Parallel, r.out.progress.clear); a != nil {
+		r.options.Approve = a.ask
 	}
-	if a := newAsker(sys, int(f.parallel)); a != nil {
-		o.Approve = a.ask
-	}
-	worst, unwritten, err := runEach(sys, s, names, o, out, w)
+	err := r.suite.Run(r.sys.Context, r.names, r.options, r.one)
+	r.out.progress.clear()
 	if err != nil {
-		w.Discard()
+		r.report.Discard()
 		return err
 	}
-	totals, interrupted := w.Totals(), sys.Context.Err() != nil
+	interrupted := r.sys.Context.Err() != nil
 	var misnamed error
 	if !interrupted { // else not every scenario was asked
-		misnamed = s.CheckNames(o)
+		misnamed = r.suite.CheckNames(r.options)
 	}
-	if totals.Scenarios == 0 {
-		w.Discard()
-		return cmp.Or(misnamed, failure.Errorf(failure.ScenarioInvalid,
-			"no scenario has all that is asked for: the model %q, the label %q, the fault %q", f.models, f.labels, suite.Spelled(f.faults)))
+	totals := r.report.Totals()
+	if totals.Scenarios == 0 && r.part == nil {
+		r.report.Discard()
+		return cmp.Or(misnamed, suite.NothingToRun(r.options))
 	}
-	dir, err := w.Close(interrupted)
-	worst = worse(worst, complain(sys, cmp.Or(unwritten, err), exitBroken))
-	out.summary(totals, dir)
-	worst = worse(worst, complain(sys, misnamed, exitInvalid))
-	if interrupted {
-		worst = exitInterrupted
+	if r.part != nil {
+		misnamed = nil // the whole was asked when it was split
 	}
-	if worst != exitPass {
-		return exitError(worst)
+	r.finish(totals, misnamed, interrupted)
+	if r.worst != exitPass {
+		return exitError(r.worst)
 	}
 	return nil
 }
 
-// runEach prints and reports each result. unwritten is the first that could not
-// be reported; the others are run all the same.
-func runEach(sys IO, s *suite.Suite, names []string, o suite.Options, out *runPrinter, w reporter) (worst int, unwritten, err error) {
-	worst = exitPass
-	err = s.Run(sys.Context, names, o, func(r *harness.Result) error {
-		out.result(r)
-		worst = worse(worst, exitOfVerdict(r))
-		if unwritten == nil {
-			unwritten = w.Add(r)
-		}
-		return nil
-	})
-	return worst, unwritten, err
+// one prints and reports a result.
+func (r *runner) one(result *harness.Result) error {
+	r.out.result(result)
+	r.step.add(result)
+	r.worst = worse(r.worst, exitOfVerdict(result))
+	if r.unwritten == nil {
+		r.unwritten = r.report.Add(result)
+	}
+	return nil
+}
+
+// finish closes the report and tells what came out of the whole.
+func (r *runner) finish(totals report.Totals, misnamed error, interrupted bool) {
+	summary := r.report.Markdown()
+	dir, err := r.report.Close(interrupted)
+	r.worst = worse(r.worst, complain(r.sys, cmp.Or(r.unwritten, err), exitBroken))
+	r.out.summary(totals, dir)
+	r.out.once(r.options.Trials)
+	r.worst = worse(r.worst, complain(r.sys, misnamed, exitInvalid))
+	r.worst = worse(r.worst, complain(r.sys, r.step.tell(summary), exitBroken))
+	if interrupted {
+		r.worst = exitInterrupted
+	}
 }
 
 // complain prints the error, if there is one, and is the exit code that counts

@@ -10,33 +10,68 @@ import (
 	"github.com/retake-harness/retake/harness/transcript"
 )
 
-// runPrinter prints a line for each result, and below it what did not hold.
+// runPrinter prints a line for each result, and below it what did not hold; below
+// all of them, how far the run is.
 type runPrinter struct {
-	sys   IO
-	quiet bool
-	color bool
-	total int
-	done  int
-	said  map[string]string // explanation → the scenario that it was printed for
+	sys      IO
+	quiet    bool
+	color    bool
+	said     map[string]string // explanation → the scenario that it was printed for
+	progress *progress
+	way      way
+	name     string // of the last result
+	fixed    int    // results that are the same in every trial
 }
 
 func newRunPrinter(sys IO, quiet bool, total int) *runPrinter {
-	return &runPrinter{sys: sys, quiet: quiet, total: total, said: map[string]string{}, color: sys.Terminal && sys.Getenv("NO_COLOR") == ""}
+	p := &runPrinter{
+		sys: sys, quiet: quiet, said: map[string]string{}, color: sys.Terminal && sys.Getenv("NO_COLOR") == "",
+		progress: newProgress(sys), way: way{total: total},
+	}
+	p.progress.quiet = quiet
+	return p
 }
 
+// result prints one result. Results of one scenario come one after the other, so
+// the one before is done when the next one comes.
 func (p *runPrinter) result(r *harness.Result) {
-	p.done++
+	if p.name != r.Name && p.name != "" {
+		p.way.done++
+	}
+	p.name = r.Name
 	if r.Verdict == harness.NotRun {
 		return // the summary counts them
 	}
-	if p.quiet && r.Verdict == harness.Pass {
-		p.progress()
-		return
-	}
-	p.clear()
 	f := report.FiguresOf(r)
+	p.count(r, &f)
+	if r.Trial == 0 {
+		p.fixed++
+	}
+	if !p.quiet || r.Verdict != harness.Pass {
+		p.progress.above(func() { p.print(r, &f) })
+	}
+	p.progress.say(false, p.way.texts(p.progress.watch())...)
+}
+
+func (p *runPrinter) count(r *harness.Result, f *report.Figures) {
+	if r.Verdict != harness.Pass {
+		p.way.failed++
+	}
+	p.way.tokens += f.Tokens.Total
+	for _, cost := range []*float64{f.Cost, f.ToolCost} {
+		if cost != nil && *cost > 0 {
+			sum := *cost
+			if p.way.cost != nil {
+				sum += *p.way.cost
+			}
+			p.way.cost = &sum
+		}
+	}
+}
+
+func (p *runPrinter) print(r *harness.Result, f *report.Figures) {
 	_, _ = fmt.Fprintf(p.sys.Stdout, "%s %-34s %-18s %2d turns %2d model %2d tool %6d tok %9s %9s %-7s %7.2f ms\n",
-		p.word(r.Verdict), transcript.Safe(report.Title(r.Name, r.Variant)), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
+		p.word(r.Verdict), transcript.Safe(report.TitleOf(r)), transcript.Safe(r.Model), f.Iterations, f.ModelAttempts, f.ToolCalls, f.Tokens.Total,
 		report.Dollars(f.Cost), report.Duration(f.Latency), r.Clock, float64(r.Real.Microseconds())/1000)
 	if r.Accepted {
 		_, _ = fmt.Fprintln(p.sys.Stdout, "      golden accepted")
@@ -86,7 +121,7 @@ func (p *runPrinter) explain(r *harness.Result) {
 		_, _ = fmt.Fprintf(p.sys.Stdout, "      for the same reason as %s\n", transcript.Safe(first))
 		return
 	}
-	p.said[text] = report.Title(r.Name, r.Variant)
+	p.said[text] = report.TitleOf(r)
 	_, _ = fmt.Fprint(p.sys.Stdout, text)
 }
 
@@ -106,21 +141,8 @@ func (p *runPrinter) word(v harness.Verdict) string {
 	}
 }
 
-// progress shows a quiet run's way on a terminal.
-func (p *runPrinter) progress() {
-	if p.sys.Terminal && (p.done%50 == 0 || p.done == p.total) {
-		_, _ = fmt.Fprintf(p.sys.Stdout, "\r%d of %d scenarios", p.done, p.total)
-	}
-}
-
-func (p *runPrinter) clear() {
-	if p.quiet && p.sys.Terminal {
-		_, _ = fmt.Fprint(p.sys.Stdout, "\r\x1b[K")
-	}
-}
-
 func (p *runPrinter) summary(t report.Totals, dir string) {
-	p.clear()
+	p.progress.clear()
 	var parts []string
 	for _, v := range []harness.Verdict{harness.Pass, harness.Fail, harness.Invalid, harness.Broken, harness.Diverged, harness.NotRun} {
 		if n := t.Verdicts[string(v)]; n > 0 || v == harness.Pass {
@@ -131,6 +153,15 @@ func (p *runPrinter) summary(t report.Totals, dir string) {
 	if dir != "" {
 		_, _ = fmt.Fprintf(p.sys.Stdout, "report: %s\n", dir)
 	}
+}
+
+// once says which runs were not made as often as was asked for.
+func (p *runPrinter) once(trials int) {
+	if trials <= 1 || p.fixed == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(p.sys.Stdout, "note: %s of recordings in virtual time: the same each time, so one trial is enough, and one was made of the %d\n",
+		report.Count(p.fixed, "replay"), trials)
 }
 
 var summaryWords = map[harness.Verdict]string{

@@ -23,6 +23,7 @@ type sweepFlags struct {
 	json, markdown              bool
 	seed                        seed
 	max                         atLeastOne
+	shard                       shardFlags
 	parallel                    atLeastOne
 }
 
@@ -62,6 +63,7 @@ is told`,
 	flags.VarP(&f.parallel, "parallel", "p", "how many runs at once")
 	flags.BoolVar(&f.json, "json", false, "print JSON, a document a line, instead of the matrix")
 	flags.BoolVar(&f.markdown, "markdown", false, "print Markdown instead of the matrix")
+	f.shard.add(flags)
 	flags.BoolVar(&f.noReport, "no-report", false, "write no files")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	return cmd
@@ -79,6 +81,12 @@ func runSweep(sys IO, p *project, f *sweepFlags, args []string) error {
 	names, err := s.Select(args)
 	if err != nil {
 		return err
+	}
+	if names, _, err = f.shard.part(sys, s, names, suite.Options{Models: f.models, Labels: f.labels}); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return nil
 	}
 	v := &sweeper{sys: sys, suite: s, flags: f, progress: newProgress(sys), folders: p.given()}
 	if err := v.writable(); err != nil {

@@ -99,11 +99,18 @@ func (s *Suite) checkFaults(words []string) error {
 	return nil
 }
 
-// exec runs one scenario with each of its models, each by all courses.
-func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Result {
+// exec runs one scenario with each of its models, each by all courses. trial is 0
+// for all that there is only one of.
+func (s *Suite) exec(ctx context.Context, name string, trial int, o Options) []*harness.Result {
 	sc, err := s.Load(name)
 	if err != nil {
-		return []*harness.Result{harness.NotBuilt(name, "", err)}
+		return once(trial, harness.NotBuilt(name, "", err))
+	}
+	if trial > 0 && !repeated(sc) {
+		if trial > 1 {
+			return nil
+		}
+		trial = 0
 	}
 	var out []*harness.Result
 	for _, model := range ModelsOf(sc, o.Models, o.Labels) {
@@ -111,11 +118,12 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 		if err != nil {
 			r := harness.NotBuilt(name, model, err)
 			r.Variant = strings.Join(Spelled(o.Faults), " ")
-			out = append(out, r)
+			out = append(out, once(trial, r)...)
 			continue
 		}
 		for i := range all {
-			r := s.run(ctx, sc, model, &all[i], o)
+			r := s.run(ctx, sc, model, &all[i], trial, o)
+			r.Trial = trial
 			if r.Variant == "" {
 				r.Variant = all[i].id()
 			}
@@ -125,8 +133,19 @@ func (s *Suite) exec(ctx context.Context, name string, o Options) []*harness.Res
 	return out
 }
 
+// repeated tells whether two runs of the scenario may differ.
+func repeated(sc *scenario.Scenario) bool { return sc.RunsTools() }
+
+// once tells what is the same in every trial in the first one alone.
+func once(trial int, r *harness.Result) []*harness.Result {
+	if trial > 1 {
+		return nil
+	}
+	return []*harness.Result{r}
+}
+
 // run makes one run; it is told also when it cannot be made.
-func (s *Suite) run(ctx context.Context, sc *scenario.Scenario, model string, c *course, o Options) *harness.Result {
+func (s *Suite) run(ctx context.Context, sc *scenario.Scenario, model string, c *course, trial int, o Options) *harness.Result {
 	if ctx.Err() != nil {
 		return harness.Interrupted(sc, sc.Name, model)
 	}
@@ -134,6 +153,7 @@ func (s *Suite) run(ctx context.Context, sc *scenario.Scenario, model string, c 
 	if err != nil {
 		return harness.NotBuilt(sc.Name, model, err)
 	}
+	p.Trial = trial
 	if c.specs != nil {
 		return try(ctx, p, c.specs)
 	}

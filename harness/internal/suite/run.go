@@ -8,10 +8,16 @@ import (
 	"github.com/retake-harness/retake/harness"
 )
 
-// job is one scenario on its way through the workers; done has room for its
-// results, so that no worker waits for the reader.
+// work is a scenario, or one trial of it: what one worker does at a time.
+type work struct {
+	name  string
+	trial int // 0: there is only one
+}
+
+// job is work on its way through the workers; done has room for its results, so
+// that no worker waits for the reader.
 type job struct {
-	name string
+	work
 	done chan []*harness.Result
 }
 
@@ -20,10 +26,10 @@ type job struct {
 const ahead = 8
 
 // Run runs the named scenarios and calls emit with each result, in the order of
-// names and, within one, of models and of its runs under faults. When ctx ends, what is running is broken
-// off and the rest is handed over as not run; with FailFast the first result that
-// is no pass does the same. An error of emit ends the run too, emit is not called
-// again, and the error is returned.
+// names and, within one, of models, of its runs under faults and of trials. When
+// ctx ends, what is running is broken off and the rest is handed over as not run;
+// with FailFast the first result that is no pass does the same. An error of emit
+// ends the run too, emit is not called again, and the error is returned.
 func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*harness.Result) error) error {
 	if _, err := specsOf(o.Faults); err != nil {
 		return err
@@ -31,20 +37,35 @@ func (s *Suite) Run(ctx context.Context, names []string, o Options, emit func(*h
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	hand := &handover{emit: emit, stop: stop}
-	if workers := Workers(o.Parallel, len(names)); workers > 1 {
-		s.runParallel(ctx, stop, names, o, workers, hand.over)
+	trials := &trials{of: o.Trials, over: hand.over}
+	if workers := Workers(o.Parallel, len(names)*max(o.Trials, 1)); workers > 1 {
+		s.runParallel(ctx, stop, names, o, workers, trials.add)
 		return hand.failed
 	}
 	for _, n := range names {
-		hand.over(s.execName(ctx, stop, n, o))
+		for _, w := range worksOf(n, o.Trials) {
+			trials.add(s.execWork(ctx, stop, w, o))
+		}
 	}
 	return hand.failed
 }
 
-// execName runs one scenario; with FailFast one that does not pass stops the
+// worksOf are the trials of a scenario.
+func worksOf(name string, trials int) []work {
+	if trials <= 1 {
+		return []work{{name: name}}
+	}
+	out := make([]work, trials)
+	for i := range out {
+		out[i] = work{name: name, trial: i + 1}
+	}
+	return out
+}
+
+// execWork runs one scenario; with FailFast one that does not pass stops the
 // others at once, not only when it is its result's turn.
-func (s *Suite) execName(ctx context.Context, stop func(), name string, o Options) []*harness.Result {
-	results := s.exec(ctx, name, o)
+func (s *Suite) execWork(ctx context.Context, stop func(), w work, o Options) []*harness.Result {
+	results := s.exec(ctx, w.name, w.trial, o)
 	if o.FailFast && slices.ContainsFunc(results, notPassed) {
 		stop()
 	}
@@ -55,18 +76,42 @@ func (s *Suite) execName(ctx context.Context, stop func(), name string, o Option
 // in order.
 func (s *Suite) runParallel(ctx context.Context, stop func(), names []string, o Options, workers int, over func([]*harness.Result)) {
 	order := make(chan job, workers*ahead) // in the order of names
-	work := make(chan job)
-	go distribute(names, order, work)
+	todo := make(chan job)
+	go distribute(names, o.Trials, order, todo)
 	for range workers {
 		go func() {
-			for j := range work {
-				j.done <- s.execName(ctx, stop, j.name, o)
+			for j := range todo {
+				j.done <- s.execWork(ctx, stop, j.work, o)
 			}
 		}()
 	}
 	for j := range order {
 		over(<-j.done)
 	}
+}
+
+// trials puts the results of a scenario's trials into the order of reports: all
+// trials of one course, then those of the next one.
+type trials struct {
+	of   int
+	over func([]*harness.Result)
+	got  [][]*harness.Result
+}
+
+func (t *trials) add(results []*harness.Result) {
+	if t.got = append(t.got, results); len(t.got) < t.of {
+		return
+	}
+	var out []*harness.Result
+	for course := range t.got[0] {
+		for _, trial := range t.got {
+			if course < len(trial) {
+				out = append(out, trial[course])
+			}
+		}
+	}
+	t.got = t.got[:0]
+	t.over(out)
 }
 
 // handover calls emit until it fails, and then stops the run.
@@ -99,12 +144,14 @@ func Workers(parallel, scenarios int) int {
 
 func notPassed(r *harness.Result) bool { return r.Verdict != harness.Pass }
 
-func distribute(names []string, order, work chan<- job) {
+func distribute(names []string, trials int, order, todo chan<- job) {
 	for _, n := range names {
-		j := job{name: n, done: make(chan []*harness.Result, 1)}
-		order <- j
-		work <- j
+		for _, w := range worksOf(n, trials) {
+			j := job{work: w, done: make(chan []*harness.Result, 1)}
+			order <- j
+			todo <- j
+		}
 	}
-	close(work)
+	close(todo)
 	close(order)
 }

@@ -182,6 +182,10 @@ type Options struct {
 	Update   bool
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
+	// Trials is how often each run is made whose course may be another each time: one
+	// whose tools really run. What replays recordings in virtual time is the same each
+	// time, and is run once, without a number. 0 is one.
+	Trials int
 	// Approve asks a person about a call, where the scenario says nothing of it and
 	// its tools really run; nil: nobody is there.
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
