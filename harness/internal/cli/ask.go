@@ -24,11 +24,11 @@ type asker struct {
 
 // newAsker gives nil when nobody is there: without a terminal to ask at, or with
 // several scenarios at once, whose questions nobody could tell apart.
-func newAsker(sys IO, parallel int, clear func()) *asker {
+func newAsker(sys IO, parallel int) *asker {
 	if !sys.InTerminal || !sys.ErrTerminal || parallel > 1 {
 		return nil
 	}
-	return &asker{sys: sys, clear: clear}
+	return &asker{sys: sys, clear: func() {}}
 }
 
 func (a *asker) ask(ctx context.Context, c tool.Call) (bool, error) {

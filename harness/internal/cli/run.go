@@ -163,8 +163,8 @@ type runner struct {
 
 // run runs the scenarios; what an interruption leaves is reported all the same.
 func (r *runner) run() error {
-	if a := newAsker(r.sys, r.options.Parallel, r.out.progress.clear); a != nil {
-		r.options.Approve = a.ask
+	if a := newAsker(r.sys, r.options.Parallel); a != nil {
+		a.clear, r.options.Approve = r.out.progress.clear, a.ask
 	}
 	err := r.suite.Run(r.sys.Context, r.names, r.options, r.one)
 	r.out.progress.clear()

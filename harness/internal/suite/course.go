@@ -134,7 +134,7 @@ func (s *Suite) exec(ctx context.Context, name string, trial int, o Options) []*
 }
 
 // repeated tells whether two runs of the scenario may differ.
-func repeated(sc *scenario.Scenario) bool { return sc.RunsTools() }
+func repeated(sc *scenario.Scenario) bool { return sc.RunsPrograms() }
 
 // once tells what is the same in every trial in the first one alone.
 func once(trial int, r *harness.Result) []*harness.Result {

@@ -183,7 +183,7 @@ type Options struct {
 	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
 	// Trials is how often each run is made whose course may be another each time: one
-	// whose tools really run. What replays recordings in virtual time is the same each
+	// whose agent or tools are programs. What replays recordings in virtual time is the same each
 	// time, and is run once, without a number. 0 is one.
 	Trials int
 	// Approve asks a person about a call, where the scenario says nothing of it and
