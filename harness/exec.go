@@ -32,7 +32,7 @@ type Params struct {
 	// ToolPrices are US dollars for each time that a tool is reached, by the tool's
 	// name; the cost of calls to others is not known.
 	ToolPrices map[string]float64
-	Agent    Agent
+	Agent      Agent
 
 	// Transport answers the model's requests instead of the cassette: a script, a
 	// recorder. nil replays the cassette.
@@ -285,6 +285,7 @@ func (w *world) collect(out Outcome) {
 	r.Faults, r.Places = w.injected()
 	w.end = end
 	w.journal.Write(end)
+	w.claim()
 	if r.Clock != clock.ModeVirtual {
 		renumber(w.journal, w.begins)
 	}

@@ -1,12 +1,15 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/retake-harness/retake/harness/journal"
+	"github.com/retake-harness/retake/harness/jsondoc"
+	"github.com/retake-harness/retake/harness/wire"
 )
 
 // onTheWire are the tool calls of complete answers. Of a call that the agent runs
@@ -24,28 +27,70 @@ func onTheWire(models []*journal.ModelAttempt) []*journal.ToolCall {
 	return out
 }
 
-// ownTools are the tools that a program has run by itself: the model has called
-// them more often than they were called of the harness. Clients of MCP put the
-// server's name before a tool's.
+// claim gives each tool call that came without an id, as calls by MCP do, that of the
+// model's call that it is: the first of the name with the same arguments that is
+// not taken yet, else the first of the name.
+func (w *world) claim() {
+	if w.params.Scenario.Agent == nil {
+		return
+	}
+	asked := onTheWire(journal.Of[*journal.ModelAttempt](w.journal))
+	ids := map[int]string{} // by the call's number
+	for _, c := range journal.Of[*journal.ToolCall](w.journal) {
+		i := slices.IndexFunc(asked, func(a *journal.ToolCall) bool {
+			return sameName(a.Tool, c.Tool) && jsondoc.Hash(a.Args) == jsondoc.Hash(c.Args)
+		})
+		if i < 0 {
+			i = slices.IndexFunc(asked, func(a *journal.ToolCall) bool { return sameName(a.Tool, c.Tool) })
+		}
+		if c.CallID != "" || i < 0 {
+			continue
+		}
+		c.CallID = asked[i].CallID
+		ids[c.Ordinal] = c.CallID
+		asked = slices.Delete(asked, i, i+1)
+	}
+	for _, a := range journal.Of[*journal.ToolAttempt](w.journal) {
+		a.CallID = cmp.Or(a.CallID, ids[a.Call])
+	}
+}
+
+// sameName tells whether the model means the tool. Clients of MCP put the server's
+// name before a tool's.
+func sameName(asked, tool string) bool {
+	return asked == tool || strings.HasSuffix(asked, "__"+tool)
+}
+
+// ownTools are the tools that a program has run by itself: the model was told more
+// results of theirs than there were calls of the harness.
 func (w *world) ownTools() map[string]bool {
 	if w.params.Scenario.Agent == nil {
 		return nil
 	}
-	left := map[string]int{}
-	for _, c := range w.result.Calls {
-		left[c.Tool]++
-	}
+	made := slices.Clone(w.result.Calls)
 	own := map[string]bool{}
-	for _, c := range onTheWire(w.result.Models) {
-		name := c.Tool
-		if i := strings.LastIndex(name, "__"); i >= 0 && left[name[i+2:]] > 0 {
-			name = name[i+2:]
+	for _, asked := range onTheWire(w.result.Models) {
+		i := slices.IndexFunc(made, func(c *journal.ToolCall) bool { return sameName(asked.Tool, c.Tool) })
+		if i < 0 {
+			if w.wasAnswered(asked) {
+				own[asked.Tool] = true
+			}
+			continue
 		}
-		if left[name]--; left[name] < 0 {
-			own[c.Tool] = true
-		}
+		made = slices.Delete(made, i, i+1)
 	}
 	return own
+}
+
+// wasAnswered tells whether a request has a result of the call.
+func (w *world) wasAnswered(c *journal.ToolCall) bool {
+	return slices.ContainsFunc(w.result.Models, func(m *journal.ModelAttempt) bool {
+		return m.Request != nil && slices.ContainsFunc(m.Request.Messages, func(msg wire.Message) bool {
+			return slices.ContainsFunc(msg.Blocks, func(b wire.Block) bool {
+				return b.Kind == wire.KindToolResult && b.ID == c.CallID && (b.ID != "" || b.Name == c.Tool)
+			})
+		})
+	})
 }
 
 // toolSeam tells whether all tool calls have passed the harness.

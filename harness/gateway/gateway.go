@@ -31,7 +31,7 @@
 // Whoever asks could spend money while something is recorded. The server listens
 // on loopback only, wants Host to say so (a name that somebody else's DNS points
 // here does not) and refuses what a web page sends. At another address it wants a
-// token, in the place of the key. A program gets PlaceholderKey and never a key
+// token, in the place of the key. A program gets harness.PlaceholderKey and never a key
 // that opens anything: the real one is put in on the way out, and what a program
 // sends as a key is dropped.
 package gateway
@@ -51,10 +51,6 @@ import (
 	"github.com/retake-harness/retake/harness/tool"
 	"github.com/retake-harness/retake/harness/wire"
 )
-
-// PlaceholderKey is what programs are given in the place of an API key, and what
-// requests upstream have where their key belongs.
-const PlaceholderKey = "retake-placeholder-key"
 
 // Options say what a Server serves. Next is required.
 type Options struct {
@@ -115,6 +111,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		BaseContext: func(net.Listener) context.Context { return life },
 		Protocols:   new(http.Protocols),
 	}
+	s.tools = toolServer(life, o.Tools)
 	s.server.Protocols.SetHTTP1(true)
 	s.server.Protocols.SetUnencryptedHTTP2(true)
 	go func() {

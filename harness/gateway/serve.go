@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -37,7 +38,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // forward asks upstream and hands the answer back.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, t target) {
-	text, status, err := readBody(w, r)
+	text, status, err := readBody(r)
 	if err != nil {
 		refuse(w, t.api, status, err.Error())
 		return
@@ -68,15 +69,17 @@ func (s *Server) ask(req *http.Request) (resp *http.Response, err error) {
 
 // readBody reads a request's body in plain. With an error comes the status that
 // tells it.
-func readBody(w http.ResponseWriter, r *http.Request) (text []byte, status int, err error) {
-	tooLarge := fmt.Errorf("the request is larger than %d MB", maxBody>>20)
-	if r.ContentLength > maxBody {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge
+func readBody(r *http.Request) (text []byte, status int, err error) {
+	from := r.Body
+	if r.ContentLength <= maxBody {
+		r.Body = io.NopCloser(io.LimitReader(from, maxBody+1))
+		text, err = body.Read(r)
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	text, err = body.Read(r)
-	if limit := new(http.MaxBytesError); errors.As(err, &limit) {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge
+	if r.ContentLength > maxBody || len(text) > maxBody {
+		// What is still coming is taken, within bounds: a client that is writing does not
+		// read why.
+		_, _ = io.CopyN(io.Discard, from, maxBody)
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than %d MB", maxBody>>20)
 	}
 	if err != nil {
 		return nil, http.StatusBadRequest, fmt.Errorf("the request's body: %w", err)
@@ -116,21 +119,21 @@ func withPlaceholder(h http.Header, api wire.API) {
 		}
 		had = true
 		if name == "Authorization" {
-			h.Set(name, "Bearer "+PlaceholderKey)
+			h.Set(name, "Bearer "+harness.PlaceholderKey)
 			continue
 		}
-		h.Set(name, PlaceholderKey)
+		h.Set(name, harness.PlaceholderKey)
 	}
 	if had {
 		return
 	}
 	switch api {
 	case wire.AnthropicMessages:
-		h.Set("X-Api-Key", PlaceholderKey)
+		h.Set("X-Api-Key", harness.PlaceholderKey)
 	case wire.GeminiGenerate:
-		h.Set("X-Goog-Api-Key", PlaceholderKey)
+		h.Set("X-Goog-Api-Key", harness.PlaceholderKey)
 	default:
-		h.Set("Authorization", "Bearer "+PlaceholderKey)
+		h.Set("Authorization", "Bearer "+harness.PlaceholderKey)
 	}
 }
 
@@ -169,6 +172,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, resp *http.Respo
 	buf := s.buffer()
 	defer s.buffers.Put(buf)
 	to := http.NewResponseController(w)
+	if resp.ContentLength < 0 {
+		_ = to.Flush() // that it begins is news, too
+	}
 	for {
 		n, err := resp.Body.Read(buf[:])
 		if n > 0 {

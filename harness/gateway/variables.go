@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/scenario"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) Variables() []string {
 		out = append(out, v[0]+"="+s.URL()+v[1])
 	}
 	for _, name := range keyVariables {
-		out = append(out, name+"="+cmp.Or(s.options.Token, PlaceholderKey))
+		out = append(out, name+"="+cmp.Or(s.options.Token, harness.PlaceholderKey))
 	}
 	if s.tools != nil {
 		out = append(out, scenario.ToolsVariable+"="+s.URL()+toolsPath)

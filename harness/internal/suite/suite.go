@@ -57,10 +57,10 @@ type Suite struct {
 	names  []string
 	// toolPrices are the configuration's, for runs.
 	toolPrices map[string]float64
-	cache  scenario.Cache
-	shared *world.Shared
-	getenv func(string) string
-	root   string // where programs run
+	cache      scenario.Cache
+	shared     *world.Shared
+	getenv     func(string) string
+	root       string // where programs run
 
 	mu     sync.Mutex
 	models map[string]bool // named by the scenarios loaded so far
