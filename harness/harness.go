@@ -77,7 +77,7 @@ type Outcome struct {
 
 // PlaceholderKey is what an agent is given that wants to be given a key: the real
 // one is put in its place where a request goes to the real API.
-const PlaceholderKey = "retake-puts-the-key-in"
+const PlaceholderKey = "retake-placeholder-key"
 
 // The policy where the configuration is silent.
 const (

@@ -102,7 +102,7 @@ func record(sys IO, p *project, f *recordFlags, args []string) error {
 	if len(plan.Jobs) == 0 {
 		return nothingToRecord(sys, f, s)
 	}
-	if err := confirm(sys, plan, &o, f.yes); err != nil {
+	if err := confirm(sys, "to record", plan, &o, f.yes); err != nil {
 		return err
 	}
 	out.end(plan.Record(sys.Context, out.taken))
@@ -124,14 +124,14 @@ func nothingToRecord(sys IO, f *recordFlags, s *suite.Suite) error {
 }
 
 // confirm says what is to be done, and asks whether it may be.
-func confirm(sys IO, plan *rerecord.Plan, o *rerecord.Options, yes bool) error {
-	what := planned(plan, o)
+func confirm(sys IO, verb string, plan *rerecord.Plan, o *rerecord.Options, yes bool) error {
+	what := planned(verb, plan, o)
 	switch {
 	case yes:
 		_, _ = fmt.Fprintln(sys.Stderr, what)
 		return nil
 	case !sys.InTerminal || !sys.ErrTerminal:
-		return failure.Errorf(failure.ScenarioInvalid, "recording costs money, and there is nobody to ask: %s; say --yes to go on", strings.ReplaceAll(what, "\n", "; "))
+		return failure.Errorf(failure.ScenarioInvalid, "this costs money, and there is nobody to ask: %s; say --yes to go on", strings.ReplaceAll(what, "\n", "; "))
 	}
 	_, _ = fmt.Fprintf(sys.Stderr, "%s\ngo on? [y/N] ", what)
 	line, err := readLine(sys)
@@ -139,7 +139,7 @@ func confirm(sys IO, plan *rerecord.Plan, o *rerecord.Options, yes bool) error {
 		return err
 	}
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		_, _ = fmt.Fprintln(sys.Stderr, "nothing was asked, nothing is recorded")
+		_, _ = fmt.Fprintln(sys.Stderr, "nothing was asked")
 		return exitError(exitFail)
 	}
 	return nil
@@ -161,7 +161,7 @@ func readLine(sys IO) (string, error) {
 }
 
 // planned says what a plan does, in lines.
-func planned(plan *rerecord.Plan, o *rerecord.Options) string {
+func planned(verb string, plan *rerecord.Plan, o *rerecord.Options) string {
 	models := map[string]int{}
 	var order []string
 	for i := range plan.Jobs {
@@ -173,7 +173,7 @@ func planned(plan *rerecord.Plan, o *rerecord.Options) string {
 	for i, m := range order {
 		order[i] = fmt.Sprintf("%s (%d)", transcript.Safe(m), models[m])
 	}
-	out := fmt.Sprintf("to record: %d, with %s, at %s\nat most %s tokens and %s", len(plan.Jobs), strings.Join(order, ", "),
+	out := fmt.Sprintf("%s: %d, with %s, at %s\nat most %s tokens and %s", verb, len(plan.Jobs), strings.Join(order, ", "),
 		strings.Join(plan.Hosts(), ", "), live.Thousands(o.Cap.Tokens), report.Dollars(&o.Cap.Cost))
 	if unknown := plan.Unpriced(); len(unknown) > 0 {
 		out += fmt.Sprintf("\nthe price of %s is not known: for it the tokens alone count", transcript.Safe(strings.Join(unknown, ", ")))
