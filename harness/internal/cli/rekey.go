@@ -8,7 +8,6 @@ import (
 
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/rerecord"
-	"github.com/retake-harness/retake/harness/jsondoc"
 	"github.com/retake-harness/retake/harness/report"
 	"github.com/retake-harness/retake/harness/transcript"
 )
@@ -80,22 +79,11 @@ func printRekeyed(sys IO, k *rerecord.Rekeyed) {
 	_, _ = fmt.Fprintf(sys.Stdout, "%-7s %-34s %-18s %d of %d requests\n", state, transcript.Safe(report.Title(k.Scenario, k.Fault)), transcript.Safe(k.Model), len(k.Requests), k.All)
 	for _, r := range k.Requests {
 		_, _ = fmt.Fprintf(sys.Stdout, "      request %d: %s\n", r.Number, strings.Join(r.Where, ", "))
-		for _, d := range r.Changes {
-			_, _ = fmt.Fprintf(sys.Stdout, "        %s\n", transcript.AppendSafe(nil, changeText(&d), 10))
+		for _, line := range r.Lines() {
+			_, _ = fmt.Fprintf(sys.Stdout, "        %s\n", transcript.AppendSafe(nil, line, 10))
 		}
 	}
 	if k.Written {
 		_, _ = fmt.Fprintf(sys.Stdout, "      wrote %s; review it, then: retake run %s\n", transcript.Safe(k.File), transcript.Safe(k.Scenario))
-	}
-}
-
-func changeText(d *jsondoc.Difference) string {
-	switch d.Kind {
-	case jsondoc.Added:
-		return d.Pointer + " is new: " + d.B
-	case jsondoc.Removed:
-		return d.Pointer + " is gone: " + d.A
-	default:
-		return d.Pointer + " was " + d.A + ", is " + d.B
 	}
 }

@@ -39,6 +39,22 @@ type Request struct {
 	Changes []jsondoc.Difference
 }
 
+// Lines tell the changes, one each.
+func (r *Request) Lines() []string {
+	out := make([]string, len(r.Changes))
+	for i, d := range r.Changes {
+		switch d.Kind {
+		case jsondoc.Added:
+			out[i] = d.Pointer + " is new: " + d.B
+		case jsondoc.Removed:
+			out[i] = d.Pointer + " is gone: " + d.A
+		default:
+			out[i] = d.Pointer + " was " + d.A + ", is " + d.B
+		}
+	}
+	return out
+}
+
 // RekeyOptions say what to rekey.
 type RekeyOptions struct {
 	Models []string
