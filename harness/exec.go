@@ -58,6 +58,7 @@ type Params struct {
 	Unread bool
 
 	CassetteDir string      // the folder cassettes/
+	Cassette    string      // the model's recording; "" is the scenario's in CassetteDir
 	Recordings  *Recordings // nil: cassettes are read anew
 	GoldenDir   string      // the folder golden/
 	Update      bool        // accept: write the golden instead of comparing

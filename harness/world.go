@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -143,7 +144,7 @@ func FileName(model string) string {
 
 func (w *world) openModel() error {
 	p := w.params
-	path := ModelCassette(p.CassetteDir, p.Scenario.Name, p.Model)
+	path := cmp.Or(p.Cassette, ModelCassette(p.CassetteDir, p.Scenario.Name, p.Model))
 	if v := p.Variant; v != nil && v.OnDivergence == scenario.DivergeRecorded {
 		path = UnderVariant(path, v.ID)
 	}

@@ -88,6 +88,9 @@ func (a *Agent) command(task string, set []string, stdout io.Writer) process.Com
 		c.Env = over(c.Env, []string{a.Task.Variable + "=" + task})
 	case scenario.TaskByStdin:
 	default:
+		if task == "" { // it is in the command
+			break
+		}
 		c.Args = append(append([]string(nil), a.Command...), task)
 	}
 	return c

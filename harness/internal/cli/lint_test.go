@@ -20,7 +20,7 @@ import (
 // The test's own binary plays the MCP server that the scripts lint; SHOP=bare has
 // it answer with exceptions.
 func TestMain(m *testing.M) {
-	processtest.Main(m, map[string]func(){"orders": drilltest.Main, "chromium": chromium, "shop": func() {
+	processtest.Main(m, map[string]func(){"asks": asks, "orders": drilltest.Main, "chromium": chromium, "shop": func() {
 		if os.Getenv("SHOP") == "fails" {
 			fmt.Fprintln(os.Stderr, "no database")
 			os.Exit(2)

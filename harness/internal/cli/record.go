@@ -79,6 +79,11 @@ func record(sys IO, p *project, f *recordFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
+	return recordIn(sys, s, f, args)
+}
+
+// recordIn records scenarios of the suite.
+func recordIn(sys IO, s *suite.Suite, f *recordFlags, args []string) error {
 	names, err := s.Select(args)
 	if err != nil {
 		return err

@@ -96,6 +96,11 @@ func run(sys IO, p *project, f *runFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
+	return runIn(sys, s, f, args)
+}
+
+// runIn runs scenarios of the suite.
+func runIn(sys IO, s *suite.Suite, f *runFlags, args []string) error {
 	names, err := s.Select(args)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (r *recording) params(t *Taken) (harness.Params, error) {
 	if err != nil {
 		return p, err
 	}
-	unjudged := *sc
+	unjudged := *p.Scenario
 	unjudged.Expect.Golden = false
 	p.Scenario, p.Variant, p.Recording, p.Clock = &unjudged, t.Variant, true, clock.ModeReal
 	p.Secrets = r.plan.Secrets

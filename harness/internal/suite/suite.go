@@ -54,7 +54,11 @@ func (d Dirs) filled() Dirs {
 type Suite struct {
 	Dirs   Dirs
 	Config *config.Config
-	names  []string
+	// Foreign makes the agent of every scenario, in the place of its own; nil: it has
+	// its own.
+	Foreign func(*scenario.Scenario) harness.Agent
+
+	names []string
 	// toolPrices are the configuration's, for runs.
 	toolPrices map[string]float64
 	cache      scenario.Cache
@@ -193,6 +197,11 @@ type Options struct {
 
 // Params are what a run of the scenario with the model takes.
 func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.Params, error) {
+	if s.Foreign != nil && sc.Agent == nil {
+		foreign := *sc
+		foreign.Agent = &scenario.Agent{}
+		sc = &foreign
+	}
 	p := harness.Params{
 		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Seed: o.Seed, Update: o.Update, Secrets: s.Config.Hidden(),
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
@@ -208,6 +217,9 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	p.Redact.Headers, p.Redact.JSON = s.Config.Redact.Headers, s.Config.Redact.JSON
 	if sc.Agent != nil {
 		p.Agent = &world.Agent{Scenario: sc, Options: s.World(), Stdout: o.Stdout, Stderr: o.Stderr}
+	}
+	if s.Foreign != nil {
+		p.Agent = s.Foreign(sc)
 	}
 	if sc.RunsPrograms() {
 		p.Clock = clock.ModeReal

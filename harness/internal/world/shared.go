@@ -101,7 +101,7 @@ func (s *Shared) run(ctx context.Context, command []string, o *Options) (string,
 	limited, cancel := clock.WithTimeout(ctx, buildTime)
 	defer cancel()
 	out, err := process.Run(limited, process.Command{
-		Args: Fill(command, map[string]string{scenario.Build: dir}), Env: o.public(), Dir: o.Dir,
+		Args: Fill(command, map[string]string{scenario.Build: dir}), Env: o.Public(), Dir: o.Dir,
 	}, nil, buildOutput)
 	switch {
 	case ctx.Err() != nil:
@@ -116,9 +116,9 @@ func (s *Shared) run(ctx context.Context, command []string, o *Options) (string,
 	return dir, nil
 }
 
-// public is the environment without the secrets: what builds a program has to find
+// Public is the environment without the secrets: what builds a program has to find
 // its caches and its proxies.
-func (o *Options) public() []string {
+func (o *Options) Public() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { //nolint:forbidigo // a compiler needs what the caller has
 		name, _, _ := strings.Cut(v, "=")
 		return o.Secret != nil && o.Secret(name)
