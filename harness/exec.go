@@ -41,6 +41,10 @@ type Params struct {
 	// Recording says that what Transport answers is kept as a recording: faults are
 	// refused, since their traces would be replayed as if they were real.
 	Recording bool
+	// Live says that Transport asks models themselves, whose words differ each time:
+	// the golden transcript is not compared, and a tool's recording that nobody asks
+	// for is no failure. All else is judged.
+	Live bool
 	// Variant runs the scenario under the variant's faults; nil runs it without.
 	Variant *scenario.Variant
 	// Seed is what the chance of faults is drawn from; 0 takes the scenario's.

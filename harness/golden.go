@@ -16,7 +16,7 @@ import (
 // golden holds the transcript against the file, or writes the file when that was
 // asked for and nothing else is wrong.
 func (w *world) golden() {
-	if !w.env.Scenario.Expect.Golden {
+	if !w.env.Scenario.Expect.Golden || w.params.Live {
 		return
 	}
 	path := Golden(w.params.GoldenDir, w.result.Name, w.result.Model)

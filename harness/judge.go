@@ -296,7 +296,7 @@ func (w *world) unplayed() {
 	if w.player != nil {
 		w.leftOver(w.modelFile, w.player.Unplayed())
 	}
-	if w.tools != nil && !w.borrowed && (w.injector == nil || !w.injector.StruckTool()) {
+	if w.tools != nil && !w.borrowed && !w.params.Live && (w.injector == nil || !w.injector.StruckTool()) {
 		w.leftOver(w.toolFile, w.ownCalls(w.tools.Unplayed()))
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/rerecord"
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/internal/update"
+	"github.com/retake-harness/retake/harness/redact"
 	"github.com/retake-harness/retake/harness/report"
 )
 
@@ -28,6 +30,7 @@ type runFlags struct {
 	noReport bool
 	trials   atLeastOne
 	shard    shardFlags
+	live     liveFlags
 	github   bool
 }
 
@@ -51,6 +54,12 @@ benchstat) and transcripts/.
 
 What is replayed is the same each time, and --trials runs it once; what has tools
 that really run is run as often as asked.
+
+--live asks the models themselves and records nothing: trials run beside each other,
+and a rate limit holds all of them back. What is spent has a cap, and at a terminal
+the first call is asked for. Expectations, contract, budgets and effects are judged;
+golden transcripts are not, since a model's words differ each time. A tool that does
+not really run, while recording at least, answers from its cassette or not at all.
 
 --shard 2/4 runs the second of four parts, split by what the scenarios took in the
 newest report of a whole run; retake merge joins the reports of the parts. Without
@@ -78,6 +87,7 @@ becomes the summary of the step.`,
 	flags.BoolVar(&f.noReport, "no-report", false, "write no reports")
 	flags.VarP(&f.trials, "trials", "n", "how often to run what may go another way each time")
 	f.shard.add(flags)
+	f.live.add(flags)
 	flags.BoolVar(&f.github, "github", true, "in a workflow of GitHub, annotate files and write the summary of the step")
 	return cmd
 }
@@ -109,6 +119,9 @@ func runIn(sys IO, s *suite.Suite, f *runFlags, args []string) error {
 		return failure.Errorf(failure.ScenarioInvalid, "%s: there are no scenarios; write one, or name the folder with --scenarios", s.Dirs.Scenarios)
 	}
 	o := f.options(sys)
+	if err := f.live.check(o); err != nil {
+		return err
+	}
 	names, part, err := f.shard.part(sys, s, names, o)
 	if err != nil {
 		return err
@@ -119,11 +132,20 @@ func runIn(sys IO, s *suite.Suite, f *runFlags, args []string) error {
 		return err
 	}
 	o.RunID = report.NewID(clock.Wallclock(), salt)
-	w, err := openReport(s, f, o, part)
+	out := newRunPrinter(sys, f.quiet, len(names))
+	way, err := f.live.begin(sys, s, names, o, out.progress)
 	if err != nil {
 		return err
 	}
-	r := &runner{sys: sys, suite: s, names: names, options: o, out: newRunPrinter(sys, f.quiet, len(names)), report: w, part: part}
+	if way != nil {
+		defer way.Close()
+		o.Live = way
+	}
+	w, err := openReport(s, f, o, part, sys.hidden.values)
+	if err != nil {
+		return err
+	}
+	r := &runner{sys: sys, suite: s, names: names, options: o, out: out, report: w, part: part, live: way}
 	if r.step, err = beginStep(sys, f.github); err != nil {
 		w.Discard()
 		return err
@@ -132,13 +154,13 @@ func runIn(sys IO, s *suite.Suite, f *runFlags, args []string) error {
 	return r.run()
 }
 
-func openReport(s *suite.Suite, f *runFlags, o suite.Options, part *report.Shard) (reporter, error) {
+func openReport(s *suite.Suite, f *runFlags, o suite.Options, part *report.Shard, secrets *redact.Values) (reporter, error) {
 	if f.noReport {
-		return report.Discarding(s.Config.Hidden()), nil
+		return report.Discarding(secrets), nil
 	}
 	return report.New(report.Options{
 		Dir: s.Dirs.Reports, ID: o.RunID, Tool: "retake " + version(), Prices: s.Prices(), Seed: o.Seed, Parallel: o.Parallel,
-		Keep: s.Config.KeepReports, Secrets: s.Config.Hidden(), Trials: o.Trials, Shard: part,
+		Keep: s.Config.KeepReports, Secrets: secrets, Trials: o.Trials, Shard: part, Live: o.Live != nil,
 	})
 }
 
@@ -161,6 +183,7 @@ type runner struct {
 	out     *runPrinter
 	report  reporter
 	step    *step
+	live    *rerecord.Live // nil: a replay
 
 	worst     int
 	unwritten error // the first that kept a result from the report; the others are run all the same
@@ -215,6 +238,7 @@ func (r *runner) finish(totals report.Totals, misnamed error, interrupted bool) 
 	r.worst = worse(r.worst, complain(r.sys, cmp.Or(r.unwritten, err), exitBroken))
 	r.out.summary(totals, dir)
 	r.out.once(r.options.Trials)
+	r.out.tellLive(r.live)
 	r.worst = worse(r.worst, complain(r.sys, misnamed, exitInvalid))
 	r.worst = worse(r.worst, complain(r.sys, r.step.tell(summary), exitBroken))
 	if interrupted {

@@ -73,6 +73,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.addressed(req.URL); err != nil {
 		return nil, err
 	}
+	if err := t.session.wait(req.Context(), t.base.Host); err != nil {
+		return nil, err
+	}
 	if err := t.session.admit(t); err != nil {
 		return nil, err
 	}
@@ -85,6 +88,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.session.hold(t.base.Host, resp)
 	resp.Body = &counted{ReadCloser: resp.Body, count: t.counter(req, text, resp)}
 	return resp, nil
 }

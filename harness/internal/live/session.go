@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/wire"
 	"github.com/retake-harness/retake/harness/wire/codec"
@@ -23,9 +24,10 @@ type Cap struct {
 // Session counts what all its transports spend together. It may be used by many
 // goroutines.
 type Session struct {
-	cap  Cap
-	next http.RoundTripper
-	idle func() // closes what is open for the next request
+	cap   Cap
+	next  http.RoundTripper
+	idle  func()               // closes what is open for the next request
+	since func() time.Duration // real time since the session began
 
 	// Watch is told of each answer that was counted, one at a time. nil: nobody is.
 	// It is set before the first request.
@@ -33,6 +35,7 @@ type Session struct {
 
 	mu    sync.Mutex
 	spent Spent
+	holds map[string]time.Duration // by host: until when nothing is sent there, since the session began
 }
 
 // Spent is what came of a session so far.
@@ -51,7 +54,7 @@ type Spent struct {
 // NewSession begins a session. next is asked instead of the network, for tests;
 // nil is the network, by the proxies that the environment names.
 func NewSession(c Cap, next http.RoundTripper) *Session {
-	s := &Session{cap: c, next: next, idle: func() {}}
+	s := &Session{cap: c, next: next, idle: func() {}, since: clock.Stopwatch()}
 	if next == nil {
 		t := network()
 		s.next, s.idle = t, t.CloseIdleConnections

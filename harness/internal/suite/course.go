@@ -106,15 +106,15 @@ func (s *Suite) exec(ctx context.Context, name string, trial int, o Options) []*
 	if err != nil {
 		return once(trial, harness.NotBuilt(name, "", err))
 	}
-	if trial > 0 && !repeated(sc) {
+	if trial > 0 && !repeated(sc, o) {
 		if trial > 1 {
 			return nil
 		}
 		trial = 0
 	}
 	var out []*harness.Result
-	for _, model := range ModelsOf(sc, o.Models, o.Labels) {
-		all, err := courses(sc, o.Faults)
+	for _, model := range modelsOf(sc, o) {
+		all, err := coursesOf(sc, o)
 		if err != nil {
 			r := harness.NotBuilt(name, model, err)
 			r.Variant = strings.Join(Spelled(o.Faults), " ")
@@ -134,7 +134,25 @@ func (s *Suite) exec(ctx context.Context, name string, trial int, o Options) []*
 }
 
 // repeated tells whether two runs of the scenario may differ.
-func repeated(sc *scenario.Scenario) bool { return sc.RunsPrograms() }
+func repeated(sc *scenario.Scenario, o Options) bool { return o.Live != nil || sc.RunsPrograms() }
+
+// modelsOf are the models to run a scenario with. A live run takes those that are
+// asked for whether the scenario names them or not: so a new one is tried.
+func modelsOf(sc *scenario.Scenario, o Options) []string {
+	own := ModelsOf(sc, nil, o.Labels)
+	if o.Live != nil && len(own) > 0 && len(o.Models) > 0 {
+		return o.Models
+	}
+	return ModelsOf(sc, o.Models, o.Labels)
+}
+
+// coursesOf are the runs of a scenario.
+func coursesOf(sc *scenario.Scenario, o Options) ([]course, error) {
+	if o.Live != nil {
+		return []course{{}}, nil
+	}
+	return courses(sc, o.Faults)
+}
 
 // once tells what is the same in every trial in the first one alone.
 func once(trial int, r *harness.Result) []*harness.Result {
@@ -148,6 +166,9 @@ func once(trial int, r *harness.Result) []*harness.Result {
 func (s *Suite) run(ctx context.Context, sc *scenario.Scenario, model string, c *course, trial int, o Options) *harness.Result {
 	if ctx.Err() != nil {
 		return harness.Interrupted(sc, sc.Name, model)
+	}
+	if o.Live != nil {
+		return s.live(ctx, sc, model, trial, o)
 	}
 	p, err := s.Params(sc, model, o)
 	if err != nil {

@@ -28,10 +28,10 @@ func (s *Suite) runs(name string, o Options) bool {
 	if err != nil {
 		return true
 	}
-	if len(ModelsOf(sc, o.Models, o.Labels)) == 0 {
+	if len(modelsOf(sc, o)) == 0 {
 		return false
 	}
-	all, err := courses(sc, o.Faults)
+	all, err := coursesOf(sc, o)
 	return err != nil || len(all) > 0
 }
 

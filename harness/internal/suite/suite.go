@@ -190,9 +190,22 @@ type Options struct {
 	// whose agent or tools are programs. What replays recordings in virtual time is the same each
 	// time, and is run once, without a number. 0 is one.
 	Trials int
+	// Live has the models answer themselves; nil replays recordings. A scenario is then
+	// run without faults alone, with its tools as they run while it is recorded, and
+	// also with models that it does not name.
+	Live Live
 	// Approve asks a person about a call, where the scenario says nothing of it and
 	// its tools really run; nil: nobody is there.
 	Approve func(ctx context.Context, c tool.Call) (bool, error)
+}
+
+// Live is the way to the models themselves.
+type Live interface {
+	// Adapt has a run ask its model. over is called with the run's result, and may
+	// change it.
+	Adapt(sc *scenario.Scenario, p *harness.Params) (over func(*harness.Result), err error)
+	// Reached says why nothing more may be asked; "" while it may.
+	Reached() string
 }
 
 // Params are what a run of the scenario with the model takes.
@@ -295,8 +308,10 @@ func labelled(have, want []string) bool {
 func (s *Suite) CheckNames(o Options) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := known("runs with the model", o.Models, s.models); err != nil {
-		return err
+	if o.Live == nil {
+		if err := known("runs with the model", o.Models, s.models); err != nil {
+			return err
+		}
 	}
 	if err := known("has the label", o.Labels, s.labels); err != nil {
 		return err
