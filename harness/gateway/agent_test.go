@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"stdin":  func() { text, _ := io.ReadAll(os.Stdin); asks(string(text)) },
 		"env":    func() { asks(os.Getenv("MY_TASK")) },
 		"silent": func() {},
+		"loops":  loops,
 		"fails":  func() { asks("x"); fmt.Fprintln(os.Stderr, "out of ideas"); os.Exit(3) },
 	})
 }

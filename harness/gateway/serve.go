@@ -1,14 +1,17 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retake-harness/retake/harness"
+	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/wire"
 )
@@ -44,13 +47,35 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, t target) {
 		return
 	}
 	s.asked.Add(1)
-	resp, err := s.ask(upstream(r, t, text))
+	ctx, end := lingering(r.Context())
+	defer end()
+	resp, err := s.ask(upstream(r, t, text).WithContext(ctx))
 	if err != nil {
 		s.fail(w, r, t.api, err)
 		return
 	}
 	defer func() { _ = resp.Body.Close() }() // it has been read
-	s.answer(w, r, resp)
+	s.answer(ctx, w, r, resp)
+}
+
+// linger is how long an answer goes on that nobody reads any more. Many a client
+// goes when it has read the last event, and what ends the answer is only then
+// read.
+const linger = 100 * time.Millisecond
+
+// lingering is a client's context that ends a moment after the client has gone.
+func lingering(client context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(client))
+	stop := context.AfterFunc(client, func() {
+		defer cancel()
+		limited, done := clock.WithTimeout(context.Background(), linger)
+		defer done()
+		select {
+		case <-limited.Done():
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { stop(); cancel() }
 }
 
 // ask is one attempt. A client that asks for the same without end has its
@@ -107,7 +132,7 @@ func upstream(r *http.Request, t target, text []byte) *http.Request {
 		req.Body = body.Of(text)
 		req.GetBody = func() (io.ReadCloser, error) { return body.Of(text), nil }
 	}
-	return req.WithContext(r.Context())
+	return req
 }
 
 // withPlaceholder puts the placeholder where the client had its key.
@@ -159,7 +184,7 @@ type chunk [32 << 10]byte
 
 // answer hands an answer on as it comes. One that breaks off breaks off for the
 // client, too.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, resp *http.Response) {
+func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, resp *http.Response) {
 	into := w.Header()
 	for name, values := range passed(resp.Header) {
 		into[name] = values
@@ -175,12 +200,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, resp *http.Respo
 	if resp.ContentLength < 0 {
 		_ = to.Flush() // that it begins is news, too
 	}
-	for {
+	for gone := false; !gone || ctx.Err() == nil; {
 		n, err := resp.Body.Read(buf[:])
-		if n > 0 {
-			if _, err := w.Write(buf[:n]); err != nil {
-				return // the client is gone
-			}
+		if n > 0 && !gone {
+			_, failed := w.Write(buf[:n])
+			gone = failed != nil
 			if stream {
 				_ = to.Flush() // what cannot be flushed is gone, which the next write tells
 			}
