@@ -90,8 +90,9 @@ func build(p Params, r *Result) (*world, error) {
 	}
 	w.env.Tools.ActAs(s.Turns[0].As)
 	if !p.Unread {
-		of := HashesOf(&s)
-		of.Cassette, r.Hashes = r.Hashes.Cassette, of
+		cassette := r.Hashes.Cassette // known since it was opened
+		r.Hashes = HashesOf(&s)
+		r.Hashes.Cassette = cassette
 	}
 	return w, nil
 }
