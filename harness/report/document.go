@@ -232,6 +232,7 @@ type Run struct {
 	Tool     string   `json:"tool"` // retake and its version
 	Go       string   `json:"go"`
 	Seed     uint64   `json:"seed"`                  // that was asked for; 0: each scenario's own
+	Rubric   string   `json:"rubric,omitzero"`       // hash of the questions that were in force; see package compare
 	Prices   string   `json:"prices_as_of,omitzero"` // the oldest day of a price that was used
 	Live     bool     `json:"live,omitzero"`         // the models answered themselves; nothing was replayed
 	Trials   int      `json:"trials,omitzero"`       // that were asked for, where it was more than one

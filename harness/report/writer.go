@@ -22,6 +22,7 @@ type Options struct {
 	Go       string // the version of Go; "" is this one's
 	Prices   string // the oldest day of a price in use, "" for none
 	Seed     uint64 // that was asked for; 0: each scenario's own
+	Rubric   string // hash of the questions that are in force; "" for none
 	Parallel int
 	Keep     int // how many runs are kept, this one included; 0 keeps all
 	Live     bool
@@ -229,7 +230,7 @@ func (w *Writer) finish(interrupted bool) error {
 
 func (w *Writer) run(interrupted bool) Run {
 	run := Run{
-		Tool: w.opts.Tool, Go: w.opts.Go, Seed: w.opts.Seed, Prices: w.opts.Prices, Live: w.opts.Live, Shard: w.opts.Shard,
+		Tool: w.opts.Tool, Go: w.opts.Go, Seed: w.opts.Seed, Rubric: w.opts.Rubric, Prices: w.opts.Prices, Live: w.opts.Live, Shard: w.opts.Shard,
 		Volatile: Volatile{
 			ID: w.opts.ID, Started: w.started.UTC().Format(time.RFC3339Nano), Ended: clock.Wallclock().UTC().Format(time.RFC3339Nano),
 			Real: micros(w.watch()), Stopped: interrupted, Parallel: w.opts.Parallel, Entries: []Stamp{},

@@ -158,8 +158,12 @@ func openReport(s *suite.Suite, f *runFlags, o suite.Options, part *report.Shard
 	if f.noReport {
 		return report.Discarding(secrets), nil
 	}
+	rubric, err := rubricOf(s.Config, "")
+	if err != nil {
+		return nil, err
+	}
 	return report.New(report.Options{
-		Dir: s.Dirs.Reports, ID: o.RunID, Tool: "retake " + version(), Prices: s.Prices(), Seed: o.Seed, Parallel: o.Parallel,
+		Dir: s.Dirs.Reports, ID: o.RunID, Rubric: rubric.Hash(), Tool: "retake " + version(), Prices: s.Prices(), Seed: o.Seed, Parallel: o.Parallel,
 		Keep: s.Config.KeepReports, Secrets: secrets, Trials: o.Trials, Shard: part, Live: o.Live != nil,
 	})
 }

@@ -57,6 +57,7 @@ func (s *Source) fits(first *Source) error {
 		{"version", a.Tool, b.Tool, "run all parts with one retake"},
 		{"version of Go", a.Go, b.Go, "run all parts with one retake"},
 		{"plan", a.Shard.Plan, b.Shard.Plan, "the parts were split by different reports, or ran different scenarios; give each the same --shard-times REPORT"},
+		{"rubric", a.Rubric, b.Rubric, "run all parts with the same retake.yaml"},
 	} {
 		if x.a != x.b {
 			return failure.Errorf(failure.ScenarioInvalid, "%s and %s are no parts of one run: the %s of one is %q, of the other %q; %s", first.Path, s.Path, x.what, x.a, x.b, x.next)
@@ -124,7 +125,7 @@ func disjoint(all []*Source) error {
 // Options are those of the whole run's report, as its parts have them.
 func Options(all []*Source) report.Options {
 	run := all[0].doc.Run
-	o := report.Options{Tool: run.Tool, Go: run.Go, Prices: run.Prices, Seed: run.Seed, Live: run.Live, Trials: run.Trials}
+	o := report.Options{Tool: run.Tool, Go: run.Go, Prices: run.Prices, Seed: run.Seed, Rubric: run.Rubric, Live: run.Live, Trials: run.Trials}
 	for _, s := range all {
 		o.Parallel = max(o.Parallel, s.doc.Run.Volatile.Parallel)
 	}
