@@ -49,12 +49,12 @@ func beginJUnit(dir string, secrets *redact.Values) (drawing, error) {
 	return &junit{part: p, dir: dir, secrets: secrets, watch: clock.Stopwatch()}, nil
 }
 
-func (j *junit) add(e *Entry, real time.Duration) error {
+func (j *junit) add(e *Entry, took time.Duration) error {
 	s := show(e, j.secrets)
 	c := junitCase{
 		XMLName: xml.Name{Local: "testcase"},
 		Class:   "retake." + transcript.Safe(strings.ReplaceAll(s.name, "/", ".")),
-		Name:    transcript.Safe(s.title() + " [" + s.model + "]"), File: e.File, Time: seconds(real),
+		Name:    transcript.Safe(s.title() + " [" + s.model + "]"), File: e.File, Time: seconds(took),
 	}
 	j.tests++
 	switch harness.Verdict(e.Verdict) {

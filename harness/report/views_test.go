@@ -205,7 +205,7 @@ func TestMarkdownOfHostileText(t *testing.T) {
 		fenced := ""
 		for line := range strings.Lines(md) {
 			line = strings.TrimRight(line, "\n")
-			if fence := strings.TrimRight(line, "text"); strings.HasPrefix(line, "```") && (fenced == "" || line == fenced) {
+			if fence := strings.TrimSuffix(line, "text"); strings.HasPrefix(line, "```") && (fenced == "" || line == fenced) {
 				if fenced == "" {
 					fenced = fence
 				} else {
@@ -263,7 +263,10 @@ func TestTrialsInJUnit(t *testing.T) {
 func TestTotals(t *testing.T) {
 	folder := write(t, t.TempDir(), []*harness.Result{
 		result("a", "m-2", nil),
-		result("b", "m-2", func(r *harness.Result) { failed("no")(r); r.Models[0].Latency, r.Models[0].Class = 3*time.Second, failure.Overloaded }),
+		result("b", "m-2", func(r *harness.Result) {
+			failed("no")(r)
+			r.Models[0].Latency, r.Models[0].Class = 3*time.Second, failure.Overloaded
+		}),
 		result("a", "m-1", func(r *harness.Result) { r.Cost, r.ToolCost = nil, nil; r.Models[0].Response.Stop = wire.StopToolCalls }),
 	}, false)
 	doc, err := report.Open(folder)

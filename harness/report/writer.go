@@ -56,7 +56,7 @@ type Writer struct {
 
 // drawing is another view of the entries, which grows with them.
 type drawing interface {
-	add(e *Entry, real time.Duration) error
+	add(e *Entry, took time.Duration) error
 	// close ends it; run tells of the run as a whole.
 	close(t *Totals, run *Run) error
 }

@@ -135,11 +135,11 @@ func (p *progress) erase() {
 }
 
 // above prints something above the line, which is then drawn below it.
-func (p *progress) above(print func()) {
+func (p *progress) above(show func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	print()
+	show()
 	if p.line && p.text != "" {
 		p.draw()
 	}

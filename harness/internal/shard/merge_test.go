@@ -178,8 +178,8 @@ func files(t *rapid.T, dir string) map[string]string {
 	return out
 }
 
-func plain(name string, real time.Duration) *harness.Result {
-	return &harness.Result{Name: name, Model: "m", Clock: "virtual", Verdict: harness.Pass, TaskID: "t", Real: real}
+func plain(name string, took time.Duration) *harness.Result {
+	return &harness.Result{Name: name, Model: "m", Clock: "virtual", Verdict: harness.Pass, TaskID: "t", Real: took}
 }
 
 // A report that does not say the times of all its entries, or in another order, is

@@ -34,7 +34,7 @@ func TestChoose(t *testing.T) {
 		{why: "more than there are in the Job", env: "JOB_COMPLETION_INDEX=3 JOB_COMPLETIONS=3", err: "counted from 0"},
 	} {
 		got, doubt, err := shard.Choose(tc.flag, func(name string) string {
-			for _, set := range strings.Fields(tc.env) {
+			for set := range strings.FieldsSeq(tc.env) {
 				if value, ok := strings.CutPrefix(set, name+"="); ok {
 					return value
 				}
