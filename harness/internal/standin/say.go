@@ -18,6 +18,9 @@ import (
 func (x *exchange) say(t *script.Turn, end Break) {
 	of := strconv.Itoa(x.asked.Conversation)
 	r := t.Response(x.asked.Model, idWord+of, "call_"+of, x.asked.Turn)
+	if x.asked.API == wire.OpenAIResponses {
+		items(r)
+	}
 	if end.How == EndsError {
 		e := usual(x.asked.API, 529)
 		e.Status = http.StatusOK

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { event, remind, system, weather } from "./desk.js";
 
 const { text } = await generateText({
-  model: openai("gpt-5.5-mini"),
+  model: openai("gpt-5.5"),
   system,
   prompt: process.argv.slice(2).join(" "),
   stopWhen: stepCountIs(10),
