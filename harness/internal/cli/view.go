@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +20,11 @@ import (
 )
 
 type viewFlags struct {
-	out  string
-	last atLeastOne
+	out    string
+	last   atLeastOne
+	open   bool
+	serve  bool
+	listen string
 }
 
 func viewCommand(sys IO, p *project) *cobra.Command {
@@ -35,15 +42,23 @@ A REPORT is a run's folder or its report.json, the JSON of a sweep or a drill, o
 folder of reports; without any it is the folder of reports, with its newest runs, its
 sweeps and its drills.
 
+--serve shows the same on this machine alone, and draws it again when a report is
+written; Ctrl-C ends it.
+
 exit codes: 0 the page is written, 2 a REPORT is none, 3 one cannot be read or the page
 cannot be written`,
 		Example: `  retake view                                 reports/view.html
-  retake view reports/latest --out run.html   one run`,
+  retake view reports/latest --out run.html   one run
+  retake view --serve --open`,
 		RunE: func(_ *cobra.Command, args []string) error { return runView(sys, p, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "the file to write (default: view.html in the folder of reports)")
 	flags.Var(&f.last, "last", "how many of a folder's runs, from the newest; one with a name of its own is always there")
+	flags.BoolVar(&f.open, "open", false, "open the page in the browser")
+	flags.BoolVar(&f.serve, "serve", false, "write no file: show the page here until Ctrl-C, and again when reports are written")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "where --serve listens; port 0: any free one")
+	cmd.MarkFlagsMutuallyExclusive("serve", "out")
 	return cmd
 }
 
@@ -53,25 +68,86 @@ func runView(sys IO, p *project, f *viewFlags, args []string) error {
 	if len(paths) == 0 {
 		paths = []string{reports}
 	}
-	found, err := view.Find(paths, int(f.last))
+	draw := func(ctx context.Context) (*view.Page, error) {
+		found, err := view.Find(paths, int(f.last))
+		if err != nil {
+			return nil, err
+		}
+		page, err := view.Build(ctx, found)
+		if err == nil {
+			complainOf(sys, page)
+		}
+		return page, err
+	}
+	if f.serve {
+		return serveView(sys, f, &view.Server{Draw: draw, Folders: foldersOf(paths)})
+	}
+	page, err := draw(sys.Context)
 	if err != nil {
 		return err
 	}
-	page, err := view.Build(sys.Context, found)
-	if err != nil {
-		return err
-	}
-	for _, problem := range page.Problems {
-		_, _ = fmt.Fprintf(sys.Stderr, "warning: %s\n", transcript.AppendSafe(nil, problem.Error(), 9))
-	}
-	out := f.out
-	if out == "" {
-		out = filepath.Join(reports, "view.html")
-	}
+	out := cmp.Or(f.out, filepath.Join(reports, "view.html"))
 	if err := writePage(page, out); err != nil {
 		return failure.Errorf(failure.World, "%s: the page cannot be written: %w; name another file with --out FILE", out, err)
 	}
 	_, _ = fmt.Fprintln(sys.Stdout, out)
+	if f.open {
+		return openPage(sys.Context, out)
+	}
+	return nil
+}
+
+func complainOf(sys IO, page *view.Page) {
+	for _, problem := range page.Problems {
+		_, _ = fmt.Fprintf(sys.Stderr, "warning: %s\n", transcript.AppendSafe(nil, problem.Error(), 9))
+	}
+}
+
+// foldersOf are the folders in which the reports are.
+func foldersOf(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// serveView serves until an interruption, which is how it ends.
+func serveView(sys IO, f *viewFlags, s *view.Server) error {
+	if _, err := s.Draw(sys.Context); err != nil {
+		return err
+	}
+	l, err := view.Listen(sys.Context, f.listen)
+	if err != nil {
+		return err
+	}
+	address := "http://" + l.Addr().String() + "/"
+	_, _ = fmt.Fprintf(sys.Stdout, "%s (ends with Ctrl-C)\n", address)
+	if f.open {
+		if err := openPage(sys.Context, address); err != nil {
+			_, _ = fmt.Fprintf(sys.Stderr, "warning: %s\n", transcript.AppendSafe(nil, err.Error(), 9))
+		}
+	}
+	return s.Serve(sys.Context, l)
+}
+
+// openPage asks the system to show a file or an address, and does not wait.
+func openPage(ctx context.Context, what string) error {
+	args := []string{"xdg-open", what}
+	switch runtime.GOOS {
+	case "darwin":
+		args[0] = "open"
+	case "windows":
+		args = []string{"rundll32", "url.dll,FileProtocolHandler", what}
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...)
+	if err := cmd.Start(); err != nil {
+		return failure.Errorf(failure.World, "no browser could be opened: %w; open it yourself: %s", err, what)
+	}
+	go func() { _ = cmd.Wait() }()
 	return nil
 }
 

@@ -54,6 +54,7 @@ type columns struct {
 	Tokens  []int64    `json:"tokens"`
 	Latency []int64    `json:"latency"`
 	Cost    []*float64 `json:"cost"` // nil: not known
+	Real    []int32    `json:"real"` // 1: the run's clock was real, so that its times differ each time
 }
 
 // words gives each string one number, and each list of strings.
@@ -134,6 +135,14 @@ func (c *columns) add(w *words, e *report.Entry, body string) {
 	c.Tokens = append(c.Tokens, e.Figures.Tokens.Total)
 	c.Latency = append(c.Latency, e.Figures.Latency)
 	c.Cost = append(c.Cost, e.Figures.Cost)
+	c.Real = append(c.Real, number(e.Clock == "real"))
+}
+
+func number(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // shortened is the beginning of a text, for a line in a list.

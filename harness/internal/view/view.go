@@ -18,6 +18,7 @@ package view
 
 import (
 	_ "embed"
+	"fmt"
 	"io"
 	"strings"
 
@@ -52,10 +53,11 @@ type Page struct {
 // WriteTo writes the page as a file.
 func (p *Page) WriteTo(w io.Writer) (int64, error) { return p.write(w, page) }
 
-// WriteServed writes the page as Serve hands it out: it may ask its own server
-// whether there is something new, and does.
-func (p *Page) WriteServed(w io.Writer) (int64, error) {
-	return p.write(w, strings.Replace(strings.Replace(page, closed, open, 1), servedMark, servedMark+" data-served", 1))
+// WriteServed writes the page as Server hands it out: it may ask its own server
+// whether there is something newer than the version that it is, and does.
+func (p *Page) WriteServed(w io.Writer, version int) (int64, error) {
+	served := fmt.Sprintf(`%s data-served="%d"`, servedMark, version)
+	return p.write(w, strings.Replace(strings.Replace(page, closed, open, 1), servedMark, served, 1))
 }
 
 func (p *Page) write(w io.Writer, page string) (int64, error) {

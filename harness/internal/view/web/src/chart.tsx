@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { index, rows, type Run } from "./data";
 import { cost, count, plain, time, when } from "./text";
 
@@ -57,7 +57,14 @@ export function Chart({ runs }: { runs: Run[] }) {
   const [measure, set] = useState<Measure>("pass");
   const m = measures[measure];
   const models = [...new Set(runs.flatMap((r) => r.models))].sort();
-  const w = 960, h = 200, left = 64, right = 16, top = 12, bottom = 26;
+  const box = useRef<HTMLDivElement>(null);
+  const [w, setWidth] = useState(960);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setWidth(Math.max(300, box.current!.clientWidth)));
+    watch.observe(box.current!);
+    return () => watch.disconnect();
+  }, []);
+  const h = 190, left = 64, right = 16, top = 12, bottom = 26;
   const points = models.map((model) => runs.flatMap((r, i) => {
     const s = sumOf(r).get(model);
     const v = s && m.of(s);
@@ -70,7 +77,7 @@ export function Chart({ runs }: { runs: Run[] }) {
   const y = (v: number) => top + (1 - (v - low) / (high - low || 1)) * (h - top - bottom);
   const ticks = [low, (low + high) / 2, high];
   return (
-    <div class="chart">
+    <div class="chart" ref={box}>
       <fieldset class="segments"><legend class="sr">What the chart shows</legend>
         {(Object.keys(measures) as Measure[]).map((k) => (
           <label key={k} class={k === measure ? "on" : ""}><input type="radio" name="measure" value={k} checked={k === measure} onChange={() => set(k)} />{measures[k].name}</label>

@@ -55,11 +55,11 @@ function Folded({ call, tool, open }: { call: Call; tool?: ToolCall; open: numbe
   const brief = call.args.length > 90 ? call.args.slice(0, 90) + "…" : call.args;
   return (
     <details class={`call${bad ? " bad" : ""}`} open={is} onToggle={(e) => set((e.currentTarget as HTMLDetailsElement).open)}>
-      <summary><span class="fn"><Text of={call.name} /></span> <span class="brief"><Text of={brief} /></span>
+      <summary><span class="fn"><Text of={call.name} most={120} /></span> <span class="brief"><Text of={brief} /></span>
         <span class="end">{tool?.write && <span class="tag">write</span>}{call.results.some((r) => r.error) && <span class="tag bad">error</span>}{call.notes.length > 0 && <span class="tag bad">{call.notes.length === 1 ? "an attempt failed" : `${call.notes.length} attempts failed`}</span>}{!call.results.length && <span class="tag">no result</span>}{tool && time(tool.latency_us)}</span></summary>
       <dl>
         <dt>{call.label}{call.as && <> as <Text of={call.as} /></>} arguments{call.cut && " (cut or invalid)"}</dt><dd><Value of={call.args} /></dd>
-        {call.notes.map((n, k) => <div key={"n" + k} class="note bad"><Text of={words(n)} /></div>)}
+        {call.notes.map((n, k) => <div key={"n" + k} class="note bad"><dt class="sr">attempt</dt><dd><Text of={words(n)} /></dd></div>)}
         {call.results.map((r, k) => <div key={k}><dt>{r.error ? "result: an error" : "result"}</dt><dd><Value of={r.text} /></dd></div>)}
       </dl>
     </details>

@@ -32,7 +32,7 @@ export interface Totals {
 }
 interface Columns {
   name: number[]; model: number[]; fault: number[]; trial: number[]; verdict: number[]; part: number[]; owner: number[]; what: number[]; labels: number[]; classes: number[];
-  hashes: number[]; text: number[]; calls: number[]; tools: number[]; tokens: number[]; latency: number[]; cost: (number | null)[];
+  hashes: number[]; text: number[]; calls: number[]; tools: number[]; tokens: number[]; latency: number[]; cost: (number | null)[]; real: number[];
 }
 export interface Run {
   where: string; totals: Totals; entries: Columns; chunks: { n: number; entries: number; stamps: number }[];
@@ -53,6 +53,7 @@ export let index: Index;
 export interface Row {
   run: Run; n: number; name: string; model: string; fault: string; trial: number; verdict: Verdict; part: string; owner: string; what: string;
   labels: string[]; classes: string[]; hashes: string[]; text: number; calls: number; tools: number; tokens: number; latency: number; cost: number | null;
+  real: boolean; // its time is that of this machine, and differs each time
 }
 
 async function unpack<T>(base64: string): Promise<T> {
@@ -116,7 +117,7 @@ export function rows(r: Run): Row[] {
   const e = r.entries;
   all = e.name.map((name, n) => ({
     run: r, n, name: s[name], model: s[e.model[n]], fault: s[e.fault[n]], trial: e.trial[n], verdict: s[e.verdict[n]] as Verdict, part: s[e.part[n]], owner: s[e.owner[n]], what: s[e.what[n]],
-    labels: words[e.labels[n]], classes: words[e.classes[n]], hashes: words[e.hashes[n]], text: e.text[n], calls: e.calls[n], tools: e.tools[n], tokens: e.tokens[n], latency: e.latency[n], cost: e.cost[n],
+    labels: words[e.labels[n]], classes: words[e.classes[n]], hashes: words[e.hashes[n]], text: e.text[n], calls: e.calls[n], tools: e.tools[n], tokens: e.tokens[n], latency: e.latency[n], cost: e.cost[n], real: e.real[n] === 1,
   }));
   rowsOf.set(r, all);
   return all;

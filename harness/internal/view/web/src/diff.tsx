@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { index, keyOf, rows, whole, type Row, type Run, type Whole } from "./data";
 import { remembered } from "./remember";
 import { go, link, refine, toEntry, type Route } from "./route";
-import { Name, filterOf, filtered } from "./run";
+import { Name, filterOf, filtered, modelsOf } from "./run";
 import { sideOf } from "./scenario";
 import { Text, cost, count, many, plain, time, when, words } from "./text";
 import { diff, type Side } from "./transcript";
@@ -32,7 +32,7 @@ function judge(a?: Row, b?: Row): Pair {
   if (a.verdict !== b.verdict) return { a, b, changed: b.verdict === "pass" ? 4 : 5, how: `${words(a.verdict)} → ${words(b.verdict)}` };
   if (a.text !== b.text) return { a, b, changed: 2, how: "another conversation" };
   if (a.what !== b.what) return { a, b, changed: 2, how: "another reason" };
-  if (a.tokens !== b.tokens || a.latency !== b.latency || a.cost !== b.cost) return { a, b, changed: 1, how: "other figures" };
+  if (a.tokens !== b.tokens || a.cost !== b.cost || (a.latency !== b.latency && !a.real)) return { a, b, changed: 1, how: "other figures" };
   return { a, b, changed: 0, how: "the same" };
 }
 
@@ -47,7 +47,7 @@ export function DiffPage({ route }: { route: Route }) {
 function Choose({ a, b }: { a?: Run; b?: Run }) {
   const pick = (name: string, now: Run | undefined, then: (id: string) => string) => (
     <label class="pick"><span>{name}</span><select value={now?.id ?? ""} onChange={(e) => go(then(e.currentTarget.value))}>
-      {!now && <option value="">choose…</option>}{index.runs.map((r) => <option key={r.id} value={r.id}>{when(r.run.volatile.started)} {plain(r.models.join(", ")).slice(0, 40)}</option>)}</select></label>
+      {!now && <option value="">choose…</option>}{index.runs.map((r) => <option key={r.id} value={r.id}>{when(r.run.volatile.started)} {plain(modelsOf(r)).slice(0, 40)}</option>)}</select></label>
   );
   return <div class="choose">{pick("before", a, (id) => link(["diff", id, b?.id ?? ""]))}{pick("after", b, (id) => link(["diff", a?.id ?? "", id]))}
     {a && b && <button type="button" onClick={() => go(link(["diff", b.id, a.id]))}>Swap</button>}</div>;
@@ -71,7 +71,7 @@ function Runs({ a, b, route }: { a: Run; b: Run; route: Route }) {
       <Choose a={a} b={b} />
       <Facts of={[
         ["passes no more", count(worse)], ["passes now", count(better)], ["in one run only", count(only)], ["the same", count(same)],
-        ["inputs that differ", changedInputs.join(", ") || "none"], ["models", models ? <><Text of={models[0]} /> → <Text of={models[1]} />, paired by scenario</> : <Text of={b.models.join(", ")} />],
+        ["inputs that differ", changedInputs.join(", ") || "none"], ["models", models ? <><Text of={models[0]} /> → <Text of={models[1]} />, paired by scenario</> : <Text of={modelsOf(b)} />],
         ["tokens", `${count(a.totals.figures.tokens.total)} → ${count(b.totals.figures.tokens.total)}`], ["cost", `${cost(a.totals.figures.cost_usd)} → ${cost(b.totals.figures.cost_usd)}`],
         ["latency p50", `${time(a.totals.run_latency_us.p50)} → ${time(b.totals.run_latency_us.p50)}`], ["written by", a.run.tool === b.run.tool ? "" : `${plain(a.run.tool)} → ${plain(b.run.tool)}`],
       ]} />
@@ -80,7 +80,7 @@ function Runs({ a, b, route }: { a: Run; b: Run; route: Route }) {
         <fieldset class="segments"><legend class="sr">Which scenarios</legend>{[["", `changed ${count(pairs.length - same)}`], ["all", `all ${count(pairs.length)}`]].map(([k, name]) =>
           <label key={k} class={k === how ? "on" : ""}><input type="radio" name="how" checked={k === how} onChange={() => refine({ how: k })} />{name}</label>)}</fieldset>
       </search>
-      {shown.length === 0 ? <Empty title={pairs.length === same ? "The two runs are the same" : "Nothing fits"}><p>{pairs.length === same ? "Every scenario has the same verdict, the same conversation and the same figures." : "No scenario that changed fits what is asked for."}</p></Empty> : (
+      {shown.length === 0 ? <Empty title={pairs.length === same ? "The two runs are the same" : "Nothing fits"}><p>{pairs.length === same ? "Every scenario has the same verdict, the same conversation and the same figures, but for times that were real." : "No scenario that changed fits what is asked for."}</p></Empty> : (
         <Grid className="diffs" label="Scenarios that changed" count={shown.length} height={innerWidth < 720 ? 62 : 34} columns={4} at={at} onAt={setAt} onOpen={open}
           head={<><div role="columnheader" aria-colindex={1} class="c-cell">Before</div><div role="columnheader" aria-colindex={2} class="c-cell">After</div><div role="columnheader" aria-colindex={3} class="c-name">Scenario</div><div role="columnheader" aria-colindex={4} class="c-how">Change</div></>}
           row={(k, column) => {
@@ -126,7 +126,7 @@ function OneDiff({ a, b, route }: { a: Run; b: Run; route: Route }) {
   return (
     <article>
       <nav class="step" aria-label="Back"><a href={back}>← {a === b ? "the scenario" : "what changed"}</a></nav>
-      <h1><Text of={name} /></h1>
+      <h1><Text of={name} most={300} /></h1>
       <div class="two">{([["before", a, ra, wa], ["after", b, rb, wb]] as [string, Run, Row, Whole][]).map(([side, run, r, w]) => (
         <div key={side} class="card"><h2>{side} <a href={toEntry(r)}><Text of={[r.model, r.fault && `under ${r.fault}`, r.trial && `trial ${r.trial}`].filter(Boolean).join(", ")} /></a></h2>
           <p><Badge of={r.verdict} /> {when(run.run.volatile.started)}</p>
@@ -153,7 +153,7 @@ function SideBySide({ a, b }: { a: string; b: string }) {
     if (all || near.has(n)) shown.push(n);
     else if (shown[shown.length - 1] !== "gap") shown.push("gap");
   }
-  const text = (s: string | undefined) => (s === undefined ? "" : <Text of={s.length > mostLine ? s.slice(0, mostLine) + "…" : s} />);
+  const text = (s: string | undefined) => (s === undefined ? "" : <Text of={s} most={mostLine} />);
   return (
     <>
       <p class="note">The first difference is at line {first + 1}. <button type="button" class="more" aria-pressed={all} onClick={() => showAll(!all)}>{all ? "Show what differs" : "Show every line"}</button></p>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { index } from "./data";
 import { remembered } from "./remember";
 import { go, link, refine, toEntry, type Route } from "./route";
@@ -16,7 +16,7 @@ const lists = () => document.querySelector<HTMLElement>('.grid [data-current="tr
 export function useKeys(route: Route) {
   const now = useRef(route);
   now.current = route;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (e: KeyboardEvent) => {
       const at = e.target as HTMLElement;
       if (e.key === "Escape" && at.id === "search") { at.blur(); lists()?.focus(); return; }
@@ -56,7 +56,7 @@ function actions({ path, query }: Route): Record<string, () => void> {
     e: () => dispatchEvent(new Event("retake:fold")),
     t: () => document.getElementById("theme")?.click(),
     ...(run && !inScenario && path[0] === "run" && {
-      m: () => refine({ view: (query.get("view") ?? (run.models.length > 1 ? "matrix" : "list")) === "list" ? "matrix" : "list" }),
+      m: () => refine({ view: remembered.view === "list" ? "matrix" : "list" }),
       f: () => refine({ verdict: query.has("verdict") ? null : "fail,invalid,broken,diverged,not_run" }),
     }),
     ...(run && older && path[0] === "run" && { d: () => go(link(["diff", older.id, run.id])) }),
@@ -68,7 +68,7 @@ const off = () => { try { return localStorage.getItem("retake-keys") === "off"; 
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [keys, set] = useState(!off());
-  useEffect(() => {
+  useLayoutEffect(() => {
     const open = () => { if (!dialog.current!.open) dialog.current!.showModal(); };
     addEventListener("retake:help", open);
     return () => removeEventListener("retake:help", open);

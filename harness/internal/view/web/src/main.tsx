@@ -1,5 +1,5 @@
 import { Component, render, type ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { index, openIndex } from "./data";
 import { DiffPage } from "./diff";
 import { Help, useKeys } from "./keys";
@@ -45,7 +45,7 @@ function App() {
   const main = useRef<HTMLElement>(null);
   const place = route.path.join("/") + (route.query.get("fault") ?? "") + (route.query.get("trial") ?? "");
   const first = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = titleOf(route);
     if (first.current) { first.current = false; return; }
     scrollTo(0, 0);
@@ -71,8 +71,9 @@ function App() {
 
 // watch asks the server that made the page whether there is something newer.
 function watch() {
-  if (!("served" in document.documentElement.dataset)) return;
-  new EventSource("events").addEventListener("changed", () => location.reload());
+  const seen = document.documentElement.dataset.served;
+  if (seen === undefined) return;
+  new EventSource("events?seen=" + seen).addEventListener("changed", () => location.reload());
 }
 
 const root = document.getElementById("page")!;

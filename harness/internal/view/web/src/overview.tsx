@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Chart } from "./chart";
 import { index, type Run } from "./data";
 import { go, link } from "./route";
+import { modelsOf } from "./run";
 import { Text, cost, count, many, plain, time, when } from "./text";
 import { Badge, Empty, Section, Shares, verdictCounts } from "./ui";
 
@@ -52,7 +53,7 @@ function RunLine({ run, chosen, onChoose }: { run: Run; chosen: boolean; onChoos
       {onChoose && <td><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`compare ${plain(run.id)}`} /></td>}
       <th scope="row"><a href={link(["run", run.id])}>{when(v.started)}</a>{run.run.live && <span class="tag">live</span>}{v.interrupted && <span class="tag">interrupted</span>}<small><Text of={run.id} /></small></th>
       <td><div class="verdicts"><Badge of={worst(t.verdicts)} /><Shares label="verdicts" of={verdictCounts(t.verdicts)} /></div></td>
-      <td><Text of={run.models.slice(0, 3).join(", ") + (run.models.length > 3 ? ` and ${run.models.length - 3} more` : "")} /></td>
+      <td><Text of={modelsOf(run)} /></td>
       <td class="num">{count(run.size)}</td>
       <td class="num">{count(t.figures.tokens.total)}</td>
       <td class="num">{cost(t.figures.cost_usd)}</td>
@@ -73,8 +74,8 @@ function Matrices({ kind, title, of }: { kind: "sweep" | "drill"; title: string;
             <th scope="col" class="num">{kind === "sweep" ? "Diverged" : "Hazards"}</th><th scope="col" class="num">Does not apply</th></tr></thead>
           <tbody>{all.map(({ m, n }) => (
             <tr key={n}>
-              <th scope="row"><a href={link([kind, n])}><Text of={m.name} /></a></th>
-              <td><Text of={m.of} /></td>
+              <th scope="row"><a href={link([kind, n])}><Text of={m.name} most={200} /></a></th>
+              <td class="once"><Text of={m.of} most={100} /></td>
               <td><div class="verdicts"><Badge of={m.breached ? "breached" : m.warnings ? "warning" : m.held ? "held" : "not run"} />
                 <Shares label="results" of={[["held", m.held], ["breached", m.breached], ["diverged", m.diverged], ["warning", m.warnings], ["not run", m.not_run]]} /></div></td>
               <td class="num">{count(m.held)}</td><td class="num">{count(m.breached)}</td><td class="num">{count(kind === "sweep" ? m.diverged : m.warnings)}</td><td class="num">{count(m.not_applicable)}</td>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 // Route is where somebody is: the words of the hash between slashes, and what is
 // asked for behind the question mark. The hash is all that a link has to carry.
@@ -33,7 +33,7 @@ export function refine(change: Record<string, string | null>) {
 
 export function useRoute(): Route {
   const [hash, set] = useState(location.hash);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const seen = () => set(location.hash);
     addEventListener("hashchange", seen);
     return () => removeEventListener("hashchange", seen);

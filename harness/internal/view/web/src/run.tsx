@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { index, rows, verdicts, type Row, type Run, type Verdict } from "./data";
 import { go, link, refine, toEntry, type Route } from "./route";
-import { Text, cost, count, many, plain, time, when, words } from "./text";
+import { Text, clip, cost, count, many, plain, time, when, words } from "./text";
 import { Badge, Empty, Facts, Select, Shares, Sign, tone, verdictCounts } from "./ui";
 import { Grid, cell } from "./virtual";
 import { remembered } from "./remember";
@@ -30,11 +30,28 @@ const tally = (all: Row[], of: (r: Row) => string[]): [string, number][] => {
   return [...n].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 };
 
+// modelsOf names a run's models, where there are not too many.
+export const modelsOf = (r: Run) => r.models.slice(0, 4).map((m) => clip(m, 60)).join(", ") + (r.models.length > 4 ? ` and ${r.models.length - 4} more` : "");
+
+// crossed tells whether models are run with the same scenarios, so that a matrix says more than a list.
+function crossed(all: Row[]): boolean {
+  const of = new Map<string, string>();
+  let several = 0;
+  for (const r of all) {
+    const key = r.name + "\u0000" + r.fault, first = of.get(key);
+    if (first === undefined) of.set(key, r.model);
+    else if (first !== r.model) several++;
+  }
+  return several * 3 > of.size;
+}
+
 export function RunPage({ run, route }: { run: Run; route: Route }) {
   const all = rows(run), f = filterOf(route.query);
   const shown = useMemo(() => filtered(all, f), [run, route.query.toString()]);
   const choices = useMemo(() => ({ class: tally(all, (r) => r.classes), label: tally(all, (r) => r.labels), part: tally(all, (r) => [r.part]), model: tally(all, (r) => [r.model]) }), [run]);
-  const view = route.query.get("view") ?? (run.models.length > 1 ? "matrix" : "list");
+  const usual = useMemo(() => (crossed(all) ? "matrix" : "list"), [run]);
+  const view = route.query.get("view") ?? usual;
+  remembered.view = view;
   remembered.rows = shown;
   remembered.back = location.hash;
   const t = run.totals, v = run.run.volatile;
@@ -43,7 +60,7 @@ export function RunPage({ run, route }: { run: Run; route: Route }) {
       <div class="run-head">
         <h1>Run of {when(v.started)}</h1>
         <Facts of={[
-          ["run", <code><Text of={run.id} /></code>], ["scenarios", count(run.size)], ["models", <Text of={run.models.join(", ")} />], ["tokens", count(t.figures.tokens.total)],
+          ["run", <code><Text of={run.id} /></code>], ["scenarios", count(run.size)], ["models", <Text of={modelsOf(run)} />], ["tokens", count(t.figures.tokens.total)],
           ["cost", cost(t.figures.cost_usd) + (t.unpriced ? `, without ${many(t.unpriced, "run")}` : "")], ["latency p50, p99", `${time(t.run_latency_us.p50)}, ${time(t.run_latency_us.p99)}`],
           ["by", <Text of={run.run.tool} />], ["models answered", run.run.live ? "live" : ""], ["trials", run.run.trials ? count(run.run.trials) : ""], ["ended", v.interrupted ? "interrupted: not everything was run" : ""],
         ]} />
@@ -98,7 +115,7 @@ const orders: Record<string, (a: Row, b: Row) => number> = {
 const cmp = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 export const Name = ({ of }: { of: { name: string; fault: string; trial: number } }) => (
-  <span class="name" title={plain(of.name + (of.fault && ` under ${of.fault}`))}><Text of={of.name} />{of.fault && <span class="under"> under <Text of={of.fault} /></span>}{of.trial > 0 && <span class="under"> trial {of.trial}</span>}</span>
+  <span class="name" title={plain(of.name + (of.fault && ` under ${of.fault}`))}><Text of={of.name} most={200} />{of.fault && <span class="under"> under <Text of={of.fault} most={200} /></span>}{of.trial > 0 && <span class="under"> trial {of.trial}</span>}</span>
 );
 
 function ListView({ all, run, route }: { all: Row[]; run: Run; route: Route }) {
@@ -125,7 +142,7 @@ function ListView({ all, run, route }: { all: Row[]; run: Run; route: Route }) {
           <>
             <div {...cell(0, column)} class="c-verdict"><Badge of={r.verdict} /></div>
             <div {...cell(1, column, "rowheader")} class="c-name"><a href={toEntry(r)} tabIndex={-1}><Name of={r} /></a>{r.what && <span class="what"> <Text of={r.what} /></span>}</div>
-            <div {...cell(2, column)} class="c-model"><Text of={r.model} /></div>
+            <div {...cell(2, column)} class="c-model"><Text of={r.model} most={100} /></div>
             <div {...cell(3, column)} class="c-calls num">{r.calls} + {r.tools}</div>
             <div {...cell(4, column)} class="c-tokens num">{count(r.tokens)}</div>
             <div {...cell(5, column)} class="c-cost num">{cost(r.cost)}</div>
@@ -160,7 +177,7 @@ function MatrixView({ all, run }: { all: Row[]; run: Run }) {
   };
   return (
     <Grid className="matrix" label={`Scenarios and models of the run ${plain(run.id)}`} count={lines.length} height={34} columns={models.length + 1} at={at} onAt={setAt} onOpen={open}
-      head={<><div role="columnheader" aria-colindex={1} class="c-name">Scenario</div>{models.map((m, k) => <div key={m} role="columnheader" aria-colindex={k + 2} class="c-cell" title={plain(m)}><Text of={m} /></div>)}</>}
+      head={<><div role="columnheader" aria-colindex={1} class="c-name">Scenario</div>{models.map((m, k) => <div key={m} role="columnheader" aria-colindex={k + 2} class="c-cell" title={plain(m)}><Text of={m} most={100} /></div>)}</>}
       row={(n, column) => (
         <>
           <div {...cell(0, column, "rowheader")} class="c-name"><Name of={{ ...lines[n], trial: 0 }} /></div>

@@ -48,13 +48,13 @@ function Shown({ row, entry: e, stamp, text }: Whole & { row: Row }) {
           {after ? <a rel="next" href={toEntry(after)} title={plain(after.name)}>next <kbd>j</kbd></a> : <span class="off">next</span>}
         </span>
       </nav>
-      <h1><Badge of={e.verdict} big /> <Text of={e.name} />{e.fault && <small> under <Text of={e.fault} /></small>}{e.trial ? <small> trial {e.trial}</small> : null}</h1>
+      <h1><Badge of={e.verdict} big /> <Text of={e.name} most={300} />{e.fault && <small> under <Text of={e.fault} most={300} /></small>}{e.trial ? <small> trial {e.trial}</small> : null}</h1>
       {e.why && <p class="why"><Text of={e.why} /></p>}
       <Facts of={[
-        ["model", <Text of={e.model} />], ["owner", e.owner && <Text of={e.owner} />], ["acts", e.part && <Text of={e.part} />], ["clock", e.clock], ["latency", time(e.figures.latency_us)], ["tokens", count(e.figures.tokens.total)],
+        ["model", <Text of={e.model} most={200} />], ["owner", e.owner && <Text of={e.owner} most={200} />], ["acts", e.part && <Text of={e.part} />], ["clock", e.clock], ["latency", time(e.figures.latency_us)], ["tokens", count(e.figures.tokens.total)],
         ["cost", cost(e.figures.cost_usd) + (e.figures.tool_cost_usd ? ` + ${cost(e.figures.tool_cost_usd)} for tools` : "")], ["calls", `${many(e.figures.model_attempts, "model attempt")}, ${many(e.figures.tool_calls, "tool call")}`],
-        ["task_id", stamp && <Id of={stamp.task_id} />], ["file", <code><Text of={e.file} /></code>],
-        ["labels", e.labels?.length ? <span class="labels">{e.labels.map((l) => <a key={l} href={link(["run", row.run.id], { label: l })}><Text of={l} /></a>)}</span> : ""],
+        ["task_id", stamp && <Id of={stamp.task_id} />], ["file", <code><Text of={e.file} most={300} /></code>],
+        ["labels", e.labels?.length ? <span class="labels">{e.labels.map((l) => <a key={l} href={link(["run", row.run.id], { label: l })}><Text of={l} most={100} /></a>)}</span> : ""],
       ]} />
       <Reasons of={e} />
       <div class="columns">
@@ -98,7 +98,7 @@ function Reasons({ of: e }: { of: Entry }) {
         <div key={n} class={`card reason ${r.class === "diverged" ? "v-diverged" : "v-fail"}`}>
           <h2>{words(r.class)} <small>{r.layer ? `${r.layer}, ` : ""}the {r.part} has to act</small></h2>
           <Long of={r.what} />
-          <dl class="what">
+          <dl class="pairs">
             {r.where && <div><dt>where</dt><dd><code><Text of={r.where} /></code></dd></div>}
             {r.why && <div><dt>why</dt><dd><Text of={r.why} /></dd></div>}
             {r.next && <div class="next"><dt>next</dt><dd><Text of={r.next} /></dd></div>}
@@ -129,7 +129,7 @@ function Attempts({ of: e, stamp }: { of: Entry; stamp?: Stamp }) {
           <tbody>
             {e.model_calls.map((m) => (
               <tr key={"m" + m.ordinal} class={m.class ? "bad" : ""}><th scope="row">model {m.ordinal}</th><td class="num">{m.attempt}</td>
-                <td>{m.class ? words(m.class) : words(m.stop ?? "answered")}{m.status !== 200 && m.status !== 0 && ` ${m.status}`}{m.error && <small><Text of={m.error} /></small>}{m.problems?.length ? <small>{m.problems.map(words).join(", ")}</small> : null}</td>
+                <td><Text of={words(m.class ?? m.stop ?? "answered")} />{m.status !== 200 && m.status !== 0 && ` ${m.status}`}{m.error && <small><Text of={m.error} /></small>}{m.problems?.length ? <small><Text of={m.problems.map(words).join(", ")} /></small> : null}</td>
                 <td class="num">{time(m.latency_us)}</td><td>{id(m.attempt_id)}</td></tr>
             ))}
             {e.tool_calls.flatMap((t) => t.attempts.map((a) => (
@@ -168,7 +168,7 @@ function Rest({ of: e }: { of: Entry }) {
         </Section>
       )}
       <Section id="hashes" title="What it was run with">
-        <dl class="what">{(["scenario", "prompt", "tools", "cassette"] as const).map((k) => e.hashes[k] && <div key={k}><dt>{k}</dt><dd><code class="hash" title={e.hashes[k]}>{e.hashes[k]!.slice(0, 16)}</code></dd></div>)}
+        <dl class="pairs">{(["scenario", "prompt", "tools", "cassette"] as const).map((k) => e.hashes[k] && <div key={k}><dt>{k}</dt><dd><code class="hash" title={e.hashes[k]}>{e.hashes[k]!.slice(0, 16)}</code></dd></div>)}
           {e.token_audit.agent !== null && <div><dt>tokens</dt><dd>{count(e.token_audit.wire)} on the wire, {count(e.token_audit.agent)} by the agent{e.token_audit.agree === false && <b> (they differ)</b>}</dd></div>}
           {e.transcript && <div><dt>transcript</dt><dd><code><Text of={`${e.transcript.file}:${e.transcript.line}`} /></code></dd></div>}</dl>
         {e.model_calls.some((m) => m.raw_usage !== undefined) && <details><summary>Usage as the provider reports it</summary>{e.model_calls.map((m) => m.raw_usage !== undefined && <div key={m.ordinal}><b>model {m.ordinal}</b><Value of={JSON.stringify(m.raw_usage)} /></div>)}</details>}

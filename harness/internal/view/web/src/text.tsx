@@ -7,14 +7,16 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200
 const spelled = (c: string) => "U+" + c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
 
 // plain is for attributes, titles and places that hold text alone.
-export const plain = (s: string | undefined) => (s ?? "").replace(hidden, (c) => `⟨${spelled(c)}⟩`);
+export const plain = (s: string | undefined) => clip(s ?? "", 300).replace(hidden, (c) => `⟨${spelled(c)}⟩`);
 
-// Text shows what somebody wrote: as text, with what hides in it made visible, and
-// in a direction of its own.
-export function Text({ of }: { of: string | undefined }) {
-  const s = of ?? "";
-  hidden.lastIndex = 0;
-  if (!hidden.test(s)) return <bdi>{s}</bdi>;
+// clip is the beginning of a text that may be a megabyte.
+export const clip = (s: string, most: number) => (s.length > most ? s.slice(0, most) + "…" : s);
+
+// Text shows what somebody wrote: as text, with what hides in it made visible, in a
+// direction of its own, and not more of it than a place is for.
+export function Text({ of, most = 2000 }: { of: string | undefined; most?: number }) {
+  const s = clip(of ?? "", most);
+  if (s.search(hidden) < 0) return <bdi>{s}</bdi>;
   const out: ComponentChildren[] = [];
   let from = 0;
   for (const m of s.matchAll(hidden)) {
@@ -37,6 +39,7 @@ export function cost(n: number | null | undefined): string {
 
 export function time(us: number | null | undefined): string {
   if (us == null) return "–";
+  if (us === 0) return "0 s";
   if (us < 1000) return `${us} µs`;
   if (us < 1e6) return `${us < 1e4 ? (us / 1e3).toFixed(1) : Math.round(us / 1e3)} ms`;
   const s = us / 1e6;

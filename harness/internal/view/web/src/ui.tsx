@@ -64,7 +64,7 @@ export function Long({ of, code }: { of: string; code?: boolean }) {
   const Tag = code ? "pre" : "div";
   return (
     <>
-      <Tag class={code ? "code" : "prose"}><Text of={cut ? of.slice(0, most) + "…" : of} /></Tag>
+      <Tag class={code ? "code" : "prose"}><Text of={cut ? of.slice(0, most) + "…" : of} most={Infinity} /></Tag>
       {cut && <button type="button" class="more" onClick={() => show(true)}>Show all {count(of.length)} characters</button>}
     </>
   );

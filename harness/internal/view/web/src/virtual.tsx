@@ -1,5 +1,5 @@
 import { options, type ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 // mostPrinted is how many rows a printed page has: paper does not scroll.
 const mostPrinted = 3000;
@@ -44,7 +44,13 @@ export function Grid({ label, count, height, columns, head, at, onAt, onOpen, ro
     return () => { watch.disconnect(); removeEventListener("beforeprint", before); removeEventListener("afterprint", after); };
   }, []);
 
-  useEffect(() => { box.current!.scrollTop = Math.min(box.current!.scrollTop, Math.max(0, count * height - tall)); }, [count]);
+  // Other rows are looked at from the first on.
+  const counted = useRef(count);
+  if (counted.current !== count) {
+    counted.current = count;
+    if (box.current) box.current.scrollTop = 0;
+    if (top !== 0) setTop(0);
+  }
 
   const focusTo = useRef(false);
   const move = (to: number, col = column) => {
@@ -58,7 +64,7 @@ export function Grid({ label, count, height, columns, head, at, onAt, onOpen, ro
     setColumn(Math.max(0, Math.min(columns - 1, col)));
     onAt(n);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!focusTo.current) return;
     focusTo.current = false;
     (box.current!.querySelector('[data-current="true"]') as HTMLElement | null)?.focus({ preventScroll: true });
@@ -80,7 +86,7 @@ export function Grid({ label, count, height, columns, head, at, onAt, onOpen, ro
     step();
   };
 
-  const first = printed ? 0 : Math.max(0, Math.floor(top / height) - 6);
+  const first = printed ? 0 : Math.max(0, Math.floor(Math.min(top, Math.max(0, count * height - tall)) / height) - 6);
   const last = printed ? Math.min(count, mostPrinted) : Math.min(count, Math.ceil((top + tall) / height) + 6);
   const shown = [];
   // The current row stays in the document when it scrolls away, so that the focus does.
