@@ -30,6 +30,7 @@ func (w *world) untilDivergence() (unchecked []string) {
 		{"calls", e.Calls != nil},
 		{"answer", e.Answer.Equals != nil || len(e.Answer.Contains) > 0 || e.Answer.Regexp != nil || e.Answer.Schema != nil},
 		{"effects", w.fewerEffects()},
+		{"judge", len(e.Judges) > 0},
 	} {
 		if x.set {
 			unchecked = append(unchecked, "expect."+x.field)

@@ -32,11 +32,18 @@ type Params struct {
 	// ToolPrices are US dollars for each time that a tool is reached, by the tool's
 	// name; the cost of calls to others is not known.
 	ToolPrices map[string]float64
-	Agent      Agent
+	// Judges are the models that are asked about runs, by their names.
+	Judges map[string]Judge
+	Agent  Agent
 
 	// Transport answers the model's requests instead of the cassette: a script, a
 	// recorder. nil replays the cassette.
 	Transport http.RoundTripper
+
+	// JudgeTransport answers the questions to judges instead of their cassette: a
+	// script, a recorder. nil replays the cassette; while the run itself is recorded
+	// judges are then not asked, for what they are shown is what a replay shows.
+	JudgeTransport http.RoundTripper
 
 	// Recording says that what Transport answers is kept as a recording: faults are
 	// refused, since their traces would be replayed as if they were real.
@@ -132,7 +139,7 @@ func exec(ctx context.Context, p Params, r *Result) error {
 	}
 	w.run(ctx)
 	w.effects(ctx, before)
-	w.judge()
+	w.judge(ctx)
 	return nil
 }
 
@@ -321,7 +328,7 @@ func (w *world) collect(out Outcome) {
 	r.priceTools(w.params.ToolPrices)
 	w.compareAsked()
 	r.Effects = w.ledger.Effects()
-	if !w.params.Unread {
+	if !w.params.Unread || w.judgesTranscript() {
 		r.Transcript = transcript.Build(transcript.Head{Scenario: r.Name, Model: r.Model}, events)
 	}
 	for _, a := range r.Attempts {

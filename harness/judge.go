@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +19,7 @@ import (
 // judge holds the run against everything that was agreed, in the order in which
 // one thing explains the next: what ended the run, how the agent ended, the
 // contract, the expectations, the recordings not asked for, the golden.
-func (w *world) judge() {
+func (w *world) judge(ctx context.Context) {
 	r := w.result
 	if len(w.runs) < 2 {
 		r.Findings = contract.Check(w.terms(), w.evidence())
@@ -37,6 +38,7 @@ func (w *world) judge() {
 		unchecked = w.untilDivergence()
 	case w.outcome():
 		w.expectations()
+		w.expectJudged(ctx)
 	}
 	w.breaches()
 	if w.injector == nil && w.end.Class == failure.None {
@@ -118,15 +120,17 @@ func verdict(failures []Failure) Verdict {
 	v := Pass
 	for _, f := range failures {
 		switch f.Class {
-		case failure.Diverged:
+		case failure.Diverged, failure.Unjudged:
 			if v == Pass {
 				v = Diverged
 			}
 			continue
-		case failure.GoldenInvalid:
+		case failure.GoldenInvalid, failure.CassetteInvalid, failure.ScenarioInvalid:
 			return Invalid
 		case failure.World:
 			return Broken
+		case failure.Interrupted:
+			return NotRun
 		default:
 		}
 		v = Fail

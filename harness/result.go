@@ -23,7 +23,7 @@ const (
 	Fail     Verdict = "fail"     // something checked did not hold
 	Invalid  Verdict = "invalid"  // the specification, cassette or golden cannot be used
 	Broken   Verdict = "broken"   // the world could not be built
-	Diverged Verdict = "diverged" // the recording ended before everything was checked
+	Diverged Verdict = "diverged" // the recording ended before everything was checked, or a judge gave no answer
 	NotRun   Verdict = "not_run"  // the run was interrupted before
 )
 
@@ -67,6 +67,7 @@ type Result struct {
 	Cost       *float64      // US dollars; nil when the model has no price
 	ToolCost   *float64      // US dollars, apart from Cost; nil when a tool that was reached has no price
 	Tokens     wire.Usage    // neutral, added up
+	Judged     []Judged      // what judges said of the run; apart from all of the above
 
 	TaskID     string
 	AttemptIDs []string
@@ -92,6 +93,17 @@ func (r *Result) Part() failure.Part {
 		return ""
 	}
 	return r.Failures[0].Part
+}
+
+// Judged is what a judge said of a run.
+type Judged struct {
+	Question string
+	Model    string // that judged
+	About    scenario.About
+	Answer   string // an allowed one; "" when it gave none
+	Accepted bool
+	Tokens   wire.Usage
+	Cost     *float64 // US dollars; nil when the model has no price
 }
 
 // Price is what a model costs, in US dollars per million tokens. A nil figure is

@@ -17,6 +17,7 @@ import (
 func TestScriptedCassettes(t *testing.T) {
 	all := travel()
 	maps.Copy(all, faulted())
+	maps.Copy(all, judged())
 	maps.Copy(all, checkout())
 	maps.Copy(all, giftgenius())
 	harnesstest.ScriptedAll(t, harnesstest.Params{Dir: ".."}, all)
@@ -146,6 +147,23 @@ func faulted() map[string]harnesstest.Recording {
 				turn("Your taxi from Greenwich to Canary Wharf is booked for 14:00.", 545, 22),
 			},
 			Tools: map[string][]script.Answer{"book_taxi": {ok(`{"ok":true,"booking":"T-88"}`)}},
+		},
+	}
+}
+
+// judged are the recordings of scenarios whose runs other models judge.
+func judged() map[string]harnesstest.Recording {
+	return map[string]harnesstest.Recording{
+		"travel/judged": {
+			Turns: []script.Turn{
+				turn("", 437, 69, call("get_weather", askWeather)),
+				turn("On 14 July rain is forecast for London, with 12 °C. Wear a waterproof jacket and closed shoes.", 545, 31),
+			},
+			Tools: map[string][]script.Answer{"get_weather": {ok(weather)}},
+			Judges: map[string][]script.Turn{
+				"gpt-5.5-mini":   {turn("yes", 351, 2)},
+				"gemini-3-flash": {turn("All of them", 622, 3)},
+			},
 		},
 	}
 }

@@ -70,16 +70,13 @@ func (r *run) attempt(ctx context.Context, body []byte) (resp *wire.Response, wa
 
 func (r *run) httpRequest(ctx context.Context, body []byte) (*http.Request, error) {
 	if r.url == "" {
-		r.url = endpoint(r.env.BaseURL, r.codec.Path(r.env.Model, r.req.Stream))
+		r.url = wire.Endpoint(r.env.BaseURL, r.codec.Path(r.env.Model, r.req.Stream))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, failure.Errorf(failure.ScenarioInvalid, "model %s: base URL %q: %w", r.env.Model, r.env.BaseURL, err)
 	}
-	req.Header["Content-Type"] = []string{"application/json"}
-	if r.env.API == wire.AnthropicMessages {
-		req.Header["Anthropic-Version"] = []string{"2023-06-01"}
-	}
+	wire.SetHeaders(r.env.API, req.Header)
 	return req, nil
 }
 

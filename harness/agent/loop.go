@@ -75,23 +75,11 @@ func request(env *harness.Env) *wire.Request {
 	for _, text := range s.System {
 		system = append(system, wire.Block{Kind: wire.KindText, Text: text})
 	}
-	placeSystem(env.API, req, system)
+	wire.PlaceSystem(env.API, req, system)
 	for _, m := range s.Opening {
 		req.Messages = append(req.Messages, wire.Message{Role: m.Role, Blocks: []wire.Block{{Kind: wire.KindText, Text: m.Text}}})
 	}
 	return req
-}
-
-// placeSystem puts the system texts where the API has them: beside the messages,
-// or, for the OpenAI APIs, as the first messages.
-func placeSystem(api wire.API, req *wire.Request, system []wire.Block) {
-	if api == wire.AnthropicMessages || api == wire.GeminiGenerate {
-		req.System = system
-		return
-	}
-	for _, b := range system {
-		req.Messages = append(req.Messages, wire.Message{Role: wire.RoleSystem, Blocks: []wire.Block{b}})
-	}
 }
 
 // say adds what the user says. A forced tool choice holds for the first answer

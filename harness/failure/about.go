@@ -88,4 +88,5 @@ var table = []Info{
 	{Budget, LayerNone, false, PartAgent},
 	{Agent, LayerNone, false, PartAgent},
 	{Diverged, LayerNone, false, PartScenario},
+	{Unjudged, LayerNone, false, PartScenario},
 }

@@ -61,6 +61,7 @@ contract - final agent
 budget - final agent
 agent - final agent
 diverged - final scenario
+unjudged - final scenario
 `
 
 func TestTheSetIsFrozen(t *testing.T) {

@@ -74,6 +74,7 @@ const (
 	Budget      Class = "budget"
 	Agent       Class = "agent"    // the agent under test returned an error of its own
 	Diverged    Class = "diverged" // a fault that the model sees has ended the recording
+	Unjudged    Class = "unjudged" // a model that was to judge the run gave no allowed answer
 )
 
 // Part is the one part of the system that has to act on a failure.

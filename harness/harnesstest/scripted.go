@@ -25,6 +25,9 @@ type Recording struct {
 	// Tools are the answers of the tools that neither Params.Tools nor the scenario
 	// runs for real, by name.
 	Tools map[string][]script.Answer
+	// Judges are what the models that are asked about the run say, by their names,
+	// each its turns in the order of the questions.
+	Judges map[string][]script.Turn
 }
 
 // Scripted makes a scenario's cassettes from a script and holds them against the
@@ -84,9 +87,12 @@ func (cases runs) record(tb testing.TB, name string, rec Recording) {
 	c := cases[i]
 	model := &script.Model{Name: c.Model, Turns: rec.Turns}
 	tools := &script.Tools{Answers: rec.Tools}
+	var judges *judges
 	r := c.exec(tb, func(hp *harness.Params) {
 		model.API, hp.Transport, hp.Recording = hp.API, model, true
 		hp.Executors = scriptedTools(hp, tools)
+		judges = newJudges(hp.Judges, rec.Judges)
+		hp.JudgeTransport = judges
 	})
 	Check(tb, r)
 	if r.Verdict == harness.Invalid || r.Verdict == harness.Broken {
@@ -95,6 +101,7 @@ func (cases runs) record(tb testing.TB, name string, rec Recording) {
 	if n := len(model.Interactions()); n != len(rec.Turns) {
 		tb.Errorf("%s: %d of %d turns of the script were asked for", name, n, len(rec.Turns))
 	}
+	judges.left(tb, name)
 	dirs, secrets := c.suite.Dirs, c.suite.Config.Hidden()
 	path := func(path string) string {
 		if c.Variant == "" {
@@ -103,6 +110,9 @@ func (cases runs) record(tb testing.TB, name string, rec Recording) {
 		return harness.UnderVariant(path, c.Variant)
 	}
 	hold(tb, path(harness.ModelCassette(dirs.Cassettes, name, c.Model)), c.Model, model.Interactions(), secrets)
+	if len(judges.made) > 0 {
+		hold(tb, path(harness.JudgeCassette(dirs.Cassettes, name, c.Model)), "", judges.made, secrets)
+	}
 	if calls := tools.Interactions(); len(calls) > 0 {
 		hold(tb, path(harness.ToolCassette(dirs.Cassettes, name)), "", calls, secrets)
 	}

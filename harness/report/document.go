@@ -53,6 +53,7 @@ type Entry struct {
 	Contract []Rule   `json:"contract"`
 	Effects  []Effect `json:"effects"`
 	Faults   []Fault  `json:"faults,omitzero"` // that were injected, in the scenario's order
+	Judges   []Judge  `json:"judges,omitzero"` // what judges said of the run; in none of the figures
 	Hashes   Hashes   `json:"hashes"`
 	// Transcript is where the transcript is, below the report's folder.
 	Transcript *Place `json:"transcript,omitzero"`
@@ -168,6 +169,27 @@ type Effect struct {
 	By    string `json:"by,omitzero"` // probe: counted in the world itself; left out, by the calls that reached the tool
 }
 
+// Judge is what a model said that was asked about the run.
+type Judge struct {
+	Question string   `json:"question"`
+	Model    string   `json:"model"`
+	About    string   `json:"about"`  // what it was shown: answer, or transcript
+	Answer   string   `json:"answer"` // "": it gave none that is allowed
+	Accepted bool     `json:"accepted"`
+	Tokens   Tokens   `json:"tokens"`
+	Cost     *float64 `json:"cost_usd"` // null: a model without a price
+}
+
+// JudgeTotals are over what judges said.
+type JudgeTotals struct {
+	Answers  int      `json:"answers"`
+	Accepted int      `json:"accepted"`
+	None     int      `json:"none"` // answers that were not allowed
+	Tokens   Tokens   `json:"tokens"`
+	Cost     *float64 `json:"cost_usd"` // null: no judge has a price
+	Unpriced int      `json:"unpriced"` // answers whose cost is not known, left out of the sum
+}
+
 // Fault is an injected fault and what came of it.
 type Fault struct {
 	Name  string `json:"name"`
@@ -200,6 +222,7 @@ type Totals struct {
 	Stops         map[string]int `json:"stop_reasons,omitzero"`
 	UnpricedTools int            `json:"unpriced_tools,omitzero"` // runs whose tools' cost is not known, left out of the sum
 	Models        []ModelTotals  `json:"models,omitzero"`         // by the models' names
+	Judges        *JudgeTotals   `json:"judges,omitzero"`         // what judges cost besides; left out: none was asked
 }
 
 // ModelTotals are over all entries of one model.
@@ -216,6 +239,7 @@ type ModelTotals struct {
 	ErrorClass    map[string]int `json:"error_classes"`
 	Responsible   map[string]int `json:"parts"`
 	Stops         map[string]int `json:"stop_reasons"`
+	Judges        *JudgeTotals   `json:"judges,omitzero"` // of the model's runs; left out: none was asked
 }
 
 // Percentiles are nearest-rank figures in microseconds; null without a value.

@@ -22,7 +22,7 @@ func EntryOf(r *harness.Result) Entry {
 		Clock: string(r.Clock), Warnings: r.Warnings,
 		Outcome: Outcome{Class: "completed", Detail: r.Outcome.Detail, Stop: string(r.Outcome.Stop), Answer: r.Outcome.Answer},
 		Figures: FiguresOf(r), Audit: auditOf(r), Models: modelsOf(r), Tools: toolsOf(r), Contract: rulesOf(r.Findings),
-		Effects: effectsOf(r.Effects, r.Probed), Faults: faultsOf(r.Faults), Hashes: Hashes(r.Hashes),
+		Effects: effectsOf(r.Effects, r.Probed), Faults: faultsOf(r.Faults), Judges: judgesOf(r.Judged), Hashes: Hashes(r.Hashes),
 	}
 	if r.Outcome.Class != failure.None {
 		e.Outcome.Class = string(r.Outcome.Class)

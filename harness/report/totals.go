@@ -15,6 +15,7 @@ type sums struct {
 	cost, toolCost      int64 // in units of a cost
 	priced, toolsPriced int   // entries that they are of
 	models, tools, runs []int64
+	judges              judgeSums
 }
 
 func newTally() *tally { return &tally{models: map[string]*sums{}} }
@@ -41,6 +42,7 @@ func (s *sums) add(e *Entry) {
 		s.Responsible[e.Part]++
 	}
 	s.Figures.add(&e.Figures)
+	s.judges.add(e.Judges)
 	if ran := len(e.Models) > 0; ran {
 		s.runs = append(s.runs, e.Figures.Latency)
 		s.charge(&e.Figures)
@@ -89,6 +91,7 @@ func (s *sums) merge(o *sums) {
 	s.Figures.add(&o.Figures)
 	s.cost, s.priced, s.Unpriced = s.cost+o.cost, s.priced+o.priced, s.Unpriced+o.Unpriced
 	s.toolCost, s.toolsPriced, s.UnpricedTools = s.toolCost+o.toolCost, s.toolsPriced+o.toolsPriced, s.UnpricedTools+o.UnpricedTools
+	s.judges.merge(&o.judges)
 	s.models = append(s.models, o.models...)
 	s.tools = append(s.tools, o.tools...)
 	s.runs = append(s.runs, o.runs...)
@@ -103,6 +106,7 @@ func (s *sums) finished() ModelTotals {
 	if s.toolsPriced > 0 {
 		t.Figures.ToolCost = dollars(s.toolCost)
 	}
+	t.Judges = s.judges.finished()
 	t.ModelTimes, t.ToolTimes, t.RunTimes = percentiles(s.models), percentiles(s.tools), percentiles(s.runs)
 	return t
 }
@@ -118,7 +122,7 @@ func (t *tally) result() Totals {
 	return Totals{
 		Scenarios: m.Scenarios, Verdicts: m.Verdicts, Figures: m.Figures, Unpriced: m.Unpriced,
 		ModelTimes: m.ModelTimes, ToolTimes: m.ToolTimes, RunTimes: m.RunTimes, ErrorClass: m.ErrorClass, Responsible: m.Responsible,
-		Stops: m.Stops, UnpricedTools: m.UnpricedTools, Models: models,
+		Stops: m.Stops, UnpricedTools: m.UnpricedTools, Models: models, Judges: m.Judges,
 	}
 }
 

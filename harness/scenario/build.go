@@ -37,6 +37,7 @@ type builder struct {
 	probed   map[string]bool
 	probeAt  map[string]yamlwalk.Pos
 	pending  bool // which tools there are is not known yet
+	known    []string // models that may be named; nil: any
 	foreign  bool // the agent brings tools of its own, which nothing declares
 }
 
@@ -273,6 +274,7 @@ func (b *builder) expect(w *expect) Expect {
 		Tokens: w.tokens, Cost: w.cost, Latency: w.latency,
 		Golden:   w.golden == nil || *w.golden,
 		Attempts: w.attempts, Told: w.told, Breaches: w.breaches,
+		Judges: b.judges(w.judges),
 	}
 	for _, entry := range w.effects {
 		b.needTool(text{V: entry.Key, At: entry.At}, "")
@@ -295,7 +297,7 @@ func (b *builder) doubt(w *expect) {
 // checks tells whether anything is expected besides the outcome and the golden.
 func (w *expect) checks() bool {
 	numbers := w.iterations != nil || w.toolCalls != nil || w.tokens != nil || w.cost != nil || w.latency != nil || w.attempts != nil
-	calls := w.calls != nil || len(w.effects) > 0 || len(w.told) > 0 || len(w.breaches) > 0
+	calls := w.calls != nil || len(w.effects) > 0 || len(w.told) > 0 || len(w.breaches) > 0 || len(w.judges) > 0
 	return numbers || calls || w.stop != "" || w.stopRaw != "" || w.answer.checks()
 }
 

@@ -251,6 +251,34 @@
 // shown to the model contain, and breaches the rules of the contract that must
 // be breached (and no others): what a scenario shows may be that a mistake is found.
 //
+// # Judges
+//
+// What no comparison of texts can tell, a model may be asked:
+//
+//	expect:
+//	  judge:
+//	    - question: Does the text advise to take an umbrella?
+//	      answers: [yes, no]
+//	      accept: yes
+//	      model: gpt-5.5-mini
+//
+// The judge is shown the final text, or with about: transcript all that was said
+// and done (but not by which model), and has to reply with one of the answers and
+// nothing else; letter case and spaces around it do not count. One that is not in
+// accept fails the run. Anything else decides nothing: the run is inconclusive, with
+// the class unjudged. retake.yaml says under models where a judge is asked.
+//
+// What judges say is recorded, in cassettes/NAME/judge/MODEL.yaml for the runs with
+// the model MODEL, and of a run under faults that ends otherwise in
+// cassettes/NAME/judge/MODEL/ID.yaml. A replay asks nobody; where the agent's answer
+// has changed, there is no recording for it, and the run fails until the judges are
+// asked again: retake record NAME --judges. What judges cost is told apart from
+// what the run has cost, and no limit of the scenario holds for it.
+//
+// The judged text may try to talk to the judge. It stands between lines that it
+// cannot contain, and what is invisible in it is spelled out; but a judge is a
+// model, and can be wrong. How often it is can be measured: retake judge-check.
+//
 // # Faults
 //
 // faults lists runs of their own beside the one without: each is a fault of the

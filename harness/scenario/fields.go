@@ -84,6 +84,7 @@ type expect struct {
 	attempts   *Range
 	told       []string
 	breaches   []string
+	judges     []judge
 }
 
 type answer struct {
@@ -257,6 +258,7 @@ var expectation = yamlwalk.Object[expect]{
 		yamlwalk.F("attempts", "HTTP attempts at the model: a number, or {min, max}.", counts, func(e *expect) **Range { return &e.attempts }),
 		yamlwalk.F("told", "A text that a tool result shown to the model contains, or a list of them.", yamlwalk.OneOrMore(yamlwalk.WrittenSomething("every result has that")), func(e *expect) *[]string { return &e.told }),
 		yamlwalk.F("breaches", "Rules of the contract that must be breached, and no others: [W6]. W10, a fault that never strikes, always fails.", yamlwalk.List(yamlwalk.Name("a rule", ruleNames(), unknownRule)), func(e *expect) *[]string { return &e.breaches }),
+		yamlwalk.F("judge", "Questions about the run that a model answers; its answers are recorded, too.", yamlwalk.List(judgeFields.Kind()), func(e *expect) *[]judge { return &e.judges }),
 	},
 }
 

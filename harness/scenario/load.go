@@ -113,7 +113,7 @@ func parse(file string, text []byte, o Options, found map[string][]tool.Decl) (*
 	if shared != nil && shared.err != nil {
 		return nil, shared.err
 	}
-	b := builder{f: f, schemas: &o.Cache.Schemas, found: found}
+	b := builder{f: f, schemas: &o.Cache.Schemas, found: found, known: o.Known}
 	s := b.build(&w, shared, o)
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -213,6 +213,7 @@ type Expect struct {
 	Attempts *Range   // HTTP attempts at the model
 	Told     []string // texts that the results shown to the model must contain
 	Breaches []string // rules of the contract that must be breached (W6), and no others
+	Judges   []Judge  // questions that models answer
 }
 
 // Variant is a run of the scenario under faults.

@@ -184,6 +184,9 @@ func (b *builder) expectUnder(w *expect, base *Expect) Expect {
 	if w.breaches == nil {
 		e.Breaches = base.Breaches
 	}
+	if w.judges == nil {
+		e.Judges = base.Judges
+	}
 	return e
 }
 

@@ -245,16 +245,34 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		if p.API == "" {
 			p.API = m.API
 		}
-		if m.Price != nil {
-			p.Price = &harness.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
-		}
+		p.Price = priceOf(m)
 	}
+	p.Judges = s.judges(sc)
 	if p.API == "" {
 		at := sc.Place("model")
 		return p, failure.Errorf(failure.ScenarioInvalid,
 			"%s: model %q: its API is not known; describe it in %s under models, as in {%s: {api: anthropic-messages}}, or write api: in the scenario (anthropic-messages, openai-chat, openai-responses or gemini)", at, model, s.Config.File, model)
 	}
 	return p, nil
+}
+
+// priceOf is nil where the price is not known.
+func priceOf(m *config.Model) *harness.Price {
+	if m.Price == nil {
+		return nil
+	}
+	return &harness.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
+}
+
+// judges are where the scenario's judges are asked.
+func (s *Suite) judges(sc *scenario.Scenario) map[string]harness.Judge {
+	out := map[string]harness.Judge{}
+	for _, name := range sc.JudgeModels() {
+		if m, ok := s.Config.Model(name); ok {
+			out[name] = harness.Judge{API: m.API, BaseURL: m.BaseURL, Price: priceOf(m)}
+		}
+	}
+	return out
 }
 
 // openTools starts what the tools of one run run on.

@@ -1,6 +1,10 @@
-package agent
+package wire_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/retake-harness/retake/harness/wire"
+)
 
 func TestEndpoint(t *testing.T) {
 	for _, tc := range []struct{ why, base, path, want string }{
@@ -14,7 +18,7 @@ func TestEndpoint(t *testing.T) {
 		{"a query beside the path's own", "https://host.example?tenant=a", "/v1beta/models/m:streamGenerateContent?alt=sse", "https://host.example/v1beta/models/m:streamGenerateContent?alt=sse&tenant=a"},
 		{"Vertex AI has its version before the publisher", "https://aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google", "/v1beta/models/m:generateContent", "https://aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google/models/m:generateContent"},
 	} {
-		if got := endpoint(tc.base, tc.path); got != tc.want {
+		if got := wire.Endpoint(tc.base, tc.path); got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.why, got, tc.want)
 		}
 	}
