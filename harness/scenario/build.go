@@ -36,9 +36,9 @@ type builder struct {
 	found    map[string][]tool.Decl // the servers' tools; nil: they have not been asked
 	probed   map[string]bool
 	probeAt  map[string]yamlwalk.Pos
-	pending  bool // which tools there are is not known yet
+	pending  bool     // which tools there are is not known yet
 	known    []string // models that may be named; nil: any
-	foreign  bool // the agent brings tools of its own, which nothing declares
+	foreign  bool     // the agent brings tools of its own, which nothing declares
 }
 
 func (b *builder) warnf(at yamlwalk.Pos, format string, args ...any) {
