@@ -1,26 +1,29 @@
 package stats
 
 import (
+	"math"
 	"slices"
-
-	"golang.org/x/perf/benchmath"
+	"sort"
 )
 
 // Median is the median of values and its interval by order statistics, which
-// assumes nothing of how they are distributed. For 0.95 it takes six values to
-// bound it. NaN of nothing.
+// assumes nothing of how they are distributed: the k-th value from either end, with
+// the largest k of which P(Binomial(n, ½) < k) is at most half of what the
+// confidence leaves. For 0.95 it takes six values to bound it. NaN of nothing.
+//
+// benchmath's summary of an assumption of nothing is the same but for its ends: it
+// may bound one side alone, with all of what the confidence leaves on that side.
 func Median(values []float64, confidence float64) (float64, Interval) {
-	s := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	sum := benchmath.AssumeNothing.Summary(s, confidence)
-	return sum.Center, Interval{sum.Lo, sum.Hi}
-}
-
-// Same is the one value that all have, by the assumption that they are exact; ok
-// is false where they differ.
-func Same(values []float64) (v float64, ok bool) {
-	if len(values) == 0 {
-		return 0, false
+	x := slices.Sorted(slices.Values(values))
+	n := len(x)
+	if n == 0 {
+		return math.NaN(), Interval{math.Inf(-1), math.Inf(1)}
 	}
-	s := benchmath.AssumeExact.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 1)
-	return s.Center, len(s.Warnings) == 0
+	tail := (1 - confidence) / 2
+	k := sort.Search(n/2+1, func(k int) bool { return AtLeast(n-k, n) > tail })
+	in := Interval{math.Inf(-1), math.Inf(1)}
+	if k > 0 {
+		in = Interval{x[k-1], x[n-k]}
+	}
+	return (x[(n-1)/2] + x[n/2]) / 2, in
 }
