@@ -139,30 +139,22 @@ func (j *judge) sampledFigure(a *Answer, logs []float64) {
 	j.figurePower(a, logs, middle, limit)
 }
 
-// figurePower tells what so much data can show, and how much would decide. A
-// median needs π/2 times as many values as a mean.
+// figurePower tells what so much data can show, and how much would decide.
 func (j *judge) figurePower(a *Answer, logs []float64, middle, limit float64) {
 	r := j.rubric
-	sd := math.Sqrt(stats.Variance(logs) * math.Pi / 2)
-	if !math.IsNaN(sd) && !math.IsInf(sd, 0) {
-		a.Detectable = new(math.Exp(stats.Detectable(sd, len(logs), r.Confidence, r.Power)))
-		a.Text += fmt.Sprintf("; smallest ratio that so much data shows: %s", times(*a.Detectable))
+	sd := math.Sqrt(stats.Variance(logs))
+	spread := !math.IsNaN(sd) && !math.IsInf(sd, 0)
+	if spread {
+		if d := math.Exp(stats.MedianDetectable(sd, len(logs), r.Confidence, r.Power)); !math.IsInf(d, 0) {
+			a.Detectable = &d
+			a.Text += "; smallest change that so much data shows: " + times(d)
+		}
 	}
 	if a.State != Open {
 		return
 	}
-	need := j.leastBounded()
-	if sd > 0 && !math.IsInf(sd, 0) && middle != limit {
-		need = max(need, stats.PairsFor(sd, middle-limit, r.Confidence, r.Power))
+	if !spread {
+		sd = 0 // of one scenario nothing is known but how many it takes at the least
 	}
-	a.further(need, len(logs))
-}
-
-// leastBounded is how many scenarios it takes for any bound at all.
-func (j *judge) leastBounded() int {
-	n := 2
-	for 2*math.Pow(0.5, float64(n)) > 1-j.rubric.Confidence {
-		n++
-	}
-	return n
+	a.further(stats.MedianPairs(sd, middle-limit, r.Confidence, r.Power), len(logs))
 }

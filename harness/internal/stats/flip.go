@@ -8,12 +8,12 @@ import (
 // The most pairs of which all signs are tried, and how many are drawn of more.
 const (
 	mostFlipped = 16
-	drawn       = 4000
+	drawn       = 2000
 )
 
 // SignFlip is the two-sided p-value of the paired randomisation test (Fisher
 // 1935): the share of ways to give the differences their signs whose sum is as far
-// from 0. Of more than 16 pairs, 4,000 ways are drawn from the seed. ok is false
+// from 0. Of more than 16 pairs, 2,000 ways are drawn from the seed. ok is false
 // without a difference, or with one that is not finite.
 func SignFlip(d []float64, seed uint64) (p float64, ok bool) {
 	sizes := make([]float64, 0, len(d))

@@ -290,6 +290,24 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// With 20 values the interval goes from the sixth to the fifteenth (P(Binomial(20, ½) <
+// 6) is 0.0207), so that it is above a limit with at least 15 values there: P(Binomial(20, 0.8) ≥ 15)
+// is 0.8042 in the tables.
+func TestPowerOfTheMedian(t *testing.T) {
+	near(t, "20 values", stats.MedianPower(20, .8, .95), .804, .001)
+	near(t, "5 values have no interval", stats.MedianPower(5, 1, .95), 0, 0)
+	if n := stats.MedianPairs(0, 1, .95, .8); n != 6 {
+		t.Errorf("values without spread: %d", n)
+	}
+	if n := stats.MedianPairs(1, 0, .95, .8); n != stats.MostPairs {
+		t.Errorf("at the limit: %d", n)
+	}
+	if d := stats.MedianDetectable(1, 5, .95, .8); !math.IsInf(d, 1) {
+		t.Errorf("5 values detect %v", d)
+	}
+	near(t, "20 values", stats.MedianDetectable(1, 20, .95, .8), .84, .01) // Φ(0.84) = 0.8
+}
+
 func TestPower(t *testing.T) {
 	// Cohen: half a standard deviation, 5 %, 80 %: 31.4.
 	if n := stats.PairsFor(1, .5, .95, .8); n != 32 {
