@@ -324,7 +324,8 @@ func (w *world) collect(out Outcome) {
 	w.own = w.ownTools()
 	w.runs = w.split()
 	r.Tokens = sum(r.Models)
-	r.Cost = w.params.Price.Cost(r.Tokens)
+	r.Price = w.params.Price
+	r.Cost = r.Price.Cost(r.Tokens)
 	r.priceTools(w.params.ToolPrices)
 	w.compareAsked()
 	r.Effects = w.ledger.Effects()

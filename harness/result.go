@@ -68,6 +68,7 @@ type Result struct {
 	ToolCost   *float64      // US dollars, apart from Cost; nil when a tool that was reached has no price
 	Tokens     wire.Usage    // neutral, added up
 	Judged     []Judged      // what judges said of the run; apart from all of the above
+	Price      *Price        // that Cost is by; nil: none is known
 
 	TaskID     string
 	AttemptIDs []string

@@ -127,6 +127,7 @@ type Model struct {
 	Stream    bool           `json:"stream"`
 	Calls     []string       `json:"calls,omitzero"`
 	Tokens    *Tokens        `json:"tokens,omitzero"`
+	Cost      *float64       `json:"cost_usd,omitzero"` // of the tokens; left out: not known
 	RawUsage  jsontext.Value `json:"raw_usage,omitzero"`
 	Problems  []string       `json:"problems,omitzero"`
 }

@@ -97,7 +97,7 @@ func modelsOf(r *harness.Result) []Model {
 	attempt := 0
 	for i, m := range r.Models {
 		attempt++
-		out[i] = modelOf(m)
+		out[i] = modelOf(m, r.Price)
 		out[i].AttemptID, out[i].Attempt = i+1, attempt
 		if m.Response != nil && m.Response.Err == nil {
 			attempt = 0
@@ -106,7 +106,7 @@ func modelsOf(r *harness.Result) []Model {
 	return out
 }
 
-func modelOf(m *journal.ModelAttempt) Model {
+func modelOf(m *journal.ModelAttempt, price *harness.Price) Model {
 	e := Model{Ordinal: m.Ordinal, At: micros(m.At), Latency: micros(m.Latency), Status: m.Status, Class: string(m.Class)}
 	if m.Err != nil {
 		e.Error = m.Err.Error()
@@ -124,7 +124,7 @@ func modelOf(m *journal.ModelAttempt) Model {
 	}
 	if resp.RawUsage != nil {
 		t := tokensOf(resp.Usage)
-		e.Tokens = &t
+		e.Tokens, e.Cost = &t, round(price.Cost(resp.Usage))
 	}
 	for _, p := range resp.Problems {
 		e.Problems = append(e.Problems, string(p.Kind))

@@ -268,7 +268,7 @@ func testConversation(t *testing.T, c *chromium) {
 	want := []string{
 		"system 46 characters Look things up before you answer; never guess.", "user Will it rain in London? I mean tomorrow.",
 		`get_weather write an attempt failed 1.50 s call-1 arguments { "city": "London, UK", "days": [ 1, 2 ], "exact": 12.50 } attempt attempt-1 error tool unavailable result { "condition": "rain", "ok": true }`,
-		"model 1: tool calls (tool use) 1.50 s, 490 tokens", "⚡fault tool.unavailable struck call 1 attempt 1", "assistant Yes, by fail.", "model 2: done (end turn) 1.20 s, 549 tokens", "outcome completed",
+		"model 1: tool calls (tool use) 1.50 s, 490 tokens, $0.00800", "⚡fault tool.unavailable struck call 1 attempt 1", "assistant Yes, by fail.", "model 2: done (end turn) 1.20 s, 549 tokens, $0.00450", "outcome completed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -75,17 +75,17 @@ func entry(name, model, verdict string) report.Entry {
 	tokens := func(in, out int64) *report.Tokens {
 		return &report.Tokens{Input: &in, Output: &out, Total: in + out}
 	}
-	dollars := 0.0125
+	dollars, one, two, tool := 0.0125, 0.008, 0.0045, 0.002
 	e := report.Entry{
 		Name: name, Model: model, API: "anthropic-messages", File: "scenarios/" + name + ".yaml", Verdict: verdict, Owner: "travel-team", Why: "rain is told, and told once",
 		Rollback: "git revert the change of the prompt", Labels: []string{"smoke", "travel"}, Clock: "virtual", Outcome: report.Outcome{Class: "completed", Stop: "done", Answer: "Yes."},
 		Figures: report.Figures{Iterations: 2, ModelAttempts: 2, ToolCalls: 1, ToolAttempts: 2, Tokens: *tokens(950, 89), Cost: &dollars, Latency: 4_200_000},
 		Models: []report.Model{
-			{Ordinal: 1, AttemptID: 1, Attempt: 1, Latency: 1_500_000, Status: 200, Model: model, Stop: "tool_calls", Stream: true, Calls: []string{"get_weather"}, Tokens: tokens(421, 69)},
-			{Ordinal: 2, AttemptID: 2, Attempt: 1, At: 3_000_000, Latency: 1_200_000, Status: 200, Model: model, Stop: "done", Stream: true, Tokens: tokens(529, 20)},
+			{Ordinal: 1, AttemptID: 1, Attempt: 1, Latency: 1_500_000, Status: 200, Model: model, Stop: "tool_calls", Stream: true, Calls: []string{"get_weather"}, Tokens: tokens(421, 69), Cost: &one},
+			{Ordinal: 2, AttemptID: 2, Attempt: 1, At: 3_000_000, Latency: 1_200_000, Status: 200, Model: model, Stop: "done", Stream: true, Tokens: tokens(529, 20), Cost: &two},
 		},
 		Tools: []report.Tool{{
-			Ordinal: 1, Tool: "get_weather", ArgsHash: strings.Repeat("0a", 32), At: 1_500_000, Latency: 1_500_000, Outcome: "ok", Write: true,
+			Ordinal: 1, Tool: "get_weather", ArgsHash: strings.Repeat("0a", 32), At: 1_500_000, Latency: 1_500_000, Outcome: "ok", Write: true, Cost: &tool,
 			Attempts: []report.ToolAttempt{{AttemptID: 3, Attempt: 1, Latency: 1_000_000, Outcome: "error", Class: "tool_unavailable", Code: "503"}, {AttemptID: 3, Attempt: 2, Latency: 500_000, Outcome: "ok"}},
 		}},
 		Contract: []report.Rule{{Rule: "W1", State: "held"}, {Rule: "W2", State: "breached", Breaches: []string{"a call has no result"}}, {Rule: "W6", State: "not applicable"}},

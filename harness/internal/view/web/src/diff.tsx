@@ -143,7 +143,7 @@ const around = 4, mostRows = 1500, mostLine = 2000;
 
 function SideBySide({ a, b }: { a: string; b: string }) {
   const [all, showAll] = useState(false);
-  const lines = useMemo(() => pairLines(diff(a.split("\n"), b.split("\n"))), [a, b]);
+  const lines = useMemo(() => pairLines(diff(linesOf(a), linesOf(b))), [a, b]);
   const first = lines.findIndex((l) => l.kind !== "same");
   if (first < 0) return <p>The conversations are the same, in all {many(lines.length, "line")}.</p>;
   const near = new Set<number>();
@@ -169,6 +169,8 @@ function SideBySide({ a, b }: { a: string; b: string }) {
     </>
   );
 }
+
+const linesOf = (s: string) => s.replace(/\n$/, "").split("\n");
 
 interface Line { kind: "same" | "changed"; a?: string; b?: string; left?: number; right?: number }
 

@@ -96,6 +96,7 @@ export function Grid({ label, count, height, columns, head, at, onAt, onOpen, ro
   const current = at >= 0 && at < count ? at : 0;
   return (
     <div class={`grid ${className ?? ""}`} ref={box} role="grid" aria-label={label} aria-rowcount={count + 1} aria-colcount={columns} onKeyDown={key}
+      style={printed ? {} : { maxHeight: `${Math.max(count * height + 52, 160)}px` }}
       onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
       <div class="grid-head" role="row" aria-rowindex={1}>{head}</div>
       <div class="grid-body" role="rowgroup" style={printed ? {} : { height: `${count * height}px` }}>

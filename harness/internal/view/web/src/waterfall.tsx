@@ -1,5 +1,5 @@
 import type { Entry } from "./data";
-import { Text, cost, count, time, words } from "./text";
+import { Text, cost, count, plain, time, words } from "./text";
 
 const mostLines = 400;
 
@@ -54,6 +54,21 @@ export function Tokens({ of: e }: { of: Entry }) {
           ))}</tbody>
         </table>
       </div>
+      <Cost of={e} />
     </>
+  );
+}
+
+// Cost stacks what the calls cost: each model call, then each tool call that has a price.
+function Cost({ of: e }: { of: Entry }) {
+  const parts = [...e.model_calls.map((m) => ({ what: `model ${m.ordinal}`, kind: "t-input", cost: m.cost_usd })), ...e.tool_calls.map((t) => ({ what: t.tool, kind: "t-tool", cost: t.cost_usd }))].filter((p) => p.cost);
+  if (!parts.length) return null;
+  const all = parts.reduce((n, p) => n + p.cost!, 0);
+  const tools = parts.reduce((n, p) => n + (p.kind === "t-tool" ? p.cost! : 0), 0);
+  return (
+    <div class="cost">
+      <ul class="legend"><li><span class="swatch t-input" aria-hidden="true" />the model {cost(all - tools)}</li>{tools > 0 && <li><span class="swatch t-tool" aria-hidden="true" />tools {cost(tools)}</li>}</ul>
+      <div class="stack" aria-hidden="true">{parts.map((p, n) => <i key={n} class={p.kind} title={`${plain(p.what)}: ${cost(p.cost)}`} style={{ flexGrow: String(p.cost! / all) }} />)}</div>
+    </div>
   );
 }
