@@ -14,9 +14,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/retake-harness/retake/harness/gateway"
 	"github.com/retake-harness/retake/harness/internal/mcpproxy"
 	"github.com/retake-harness/retake/harness/internal/process"
 	"github.com/retake-harness/retake/harness/internal/process/processtest"
+	"github.com/retake-harness/retake/harness/tool"
 )
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"raw","version":"1"}}}
@@ -244,4 +246,30 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Inside of a run the proxy is a bridge to the gateway, and so to the run's own tools.
+func TestBridge(t *testing.T) {
+	var called []string
+	box := tool.NewBox([]tool.Spec{{
+		Decl: tool.Decl{Name: "order", Description: "Orders.", Effect: tool.EffectRead},
+		Exec: tool.ExecutorFunc(func(_ context.Context, c tool.Call) (tool.Result, error) {
+			called = append(called, string(c.Args))
+			return tool.Result{Content: `{"order":"O-1"}`}, nil
+		}),
+	}}, tool.Options{})
+	g, err := gateway.Start(t.Context(), gateway.Options{Tools: box})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	p := proxy(t, mcpproxy.Options{Connect: func(ctx context.Context) (mcp.Connection, error) {
+		return mcpproxy.HTTP(ctx, g.URL()+"/mcp", nil)
+	}})
+	got := say(t, p, hello+`{"jsonrpc":"2.0","id":1,"method":"tools/list"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"order","arguments":{"n":1}}}
+`)
+	if !strings.Contains(got, `"Orders."`) || !strings.Contains(got, "O-1") || len(called) != 1 || called[0] != `{"n":1}` {
+		t.Errorf("called with %q, and told %s", called, got)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -120,9 +121,7 @@ type sender struct {
 
 func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
-	for name, values := range s.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, s.header)
 	s.conn.mu.Lock()
 	version := s.conn.version
 	s.conn.mu.Unlock()

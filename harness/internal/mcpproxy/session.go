@@ -72,7 +72,7 @@ func (p *Proxy) Serve(ctx context.Context, client mcp.Connection) error {
 		m, err := client.Read(ctx)
 		if err != nil {
 			s.leave(ctx)
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 		s.fromClient(ctx, m)
 	}

@@ -23,6 +23,7 @@ func items(r *wire.Response) {
 			if b.Raw == nil {
 				b.Extra = jsontext.Value(fmt.Sprintf(`{"id":"item_%s_%d","status":"completed"}`, r.ID, i+1))
 			}
+		default: // a script says no other
 		}
 	}
 }
