@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,7 +28,11 @@ func TestMain(m *testing.M) {
 		"env":    func() { asks(os.Getenv("MY_TASK")) },
 		"silent": func() {},
 		"loops":  loops,
-		"fails":  func() { asks("x"); fmt.Fprintln(os.Stderr, "out of ideas"); os.Exit(3) },
+		"deaf":   deaf,
+		// Each starts a deaf program, and ends or waits.
+		"deserts": func() { asks("x"); grandchild() },
+		"ignores": func() { asks("x"); grandchild(); deaf() },
+		"fails":   func() { asks("x"); fmt.Fprintln(os.Stderr, "out of ideas"); os.Exit(3) },
 	})
 }
 
@@ -89,6 +94,11 @@ func expectOf(more string) string { _, e, _ := strings.Cut(more, "|"); return e 
 // exec runs the scenario a against a script.
 func exec(t *testing.T, s *suite.Suite, o suite.Options, turns ...script.Turn) *harness.Result {
 	t.Helper()
+	return execIn(t.Context(), t, s, o, turns...)
+}
+
+func execIn(ctx context.Context, t *testing.T, s *suite.Suite, o suite.Options, turns ...script.Turn) *harness.Result {
+	t.Helper()
 	sc, err := s.Load("a")
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +108,7 @@ func exec(t *testing.T, s *suite.Suite, o suite.Options, turns ...script.Turn) *
 		t.Fatal(err)
 	}
 	p.Transport = &script.Model{API: wire.AnthropicMessages, Name: "m-1", Turns: turns}
-	return harness.Exec(t.Context(), p)
+	return harness.Exec(ctx, p)
 }
 
 func TestPrograms(t *testing.T) {

@@ -431,7 +431,7 @@ func TestClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}", path, u.Host)
+		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}", path, u.Host)
 		if strings.HasSuffix(path, "waits") {
 			for s.Asked() < 2 { // both are being answered
 				post(t, s.URL()+"/v1/messages", nil, strings.NewReader("{}"))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -164,18 +163,4 @@ func TestProgramsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// BenchmarkReplay tells what a request costs through the gateway, and at a bare
-// server that answers with the same bytes.
-func BenchmarkReplay(b *testing.B) {
-	text := `{"id":"1","type":"message","role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("x", 500) + `"}]}`
-	answer := func(req *http.Request) (*http.Response, error) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		return respond(req, 200, http.Header{"Content-Type": {"application/json"}}, strings.NewReader(text), int64(len(text))), nil
-	}
-	b.Run("gateway", func(b *testing.B) { ask(b, serveGateway(b, answer)) })
-	b.Run("bare", func(b *testing.B) {
-		ask(b, serveBare(b, text))
-	})
 }

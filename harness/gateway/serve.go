@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -186,9 +187,7 @@ type chunk [32 << 10]byte
 // client, too.
 func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, resp *http.Response) {
 	into := w.Header()
-	for name, values := range passed(resp.Header) {
-		into[name] = values
-	}
+	maps.Copy(into, passed(resp.Header))
 	stream := resp.ContentLength < 0 || strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 	if !stream {
 		into.Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))

@@ -49,9 +49,48 @@ func (s *Server) Variables() []string {
 // noProxy keeps what is asked on loopback from a proxy.
 const noProxy = "127.0.0.1,localhost,::1"
 
+// WithoutKeys is an inherited environment without the keys of models' providers, by
+// their usual names: also of those that speak another provider's API at an address
+// of their own, to which a program could find its way past the gateway. Other
+// secrets are left, since tools of the program's own may need them.
+func WithoutKeys(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return isModelKey(strings.ToUpper(name))
+	})
+}
+
+// providers are those who sell models, as the names of variables begin.
+var providers = [...]string{
+	"AI_GATEWAY", "ALIBABA", "ANTHROPIC", "AWS_BEARER", "AZURE", "AZUREML", "AZURE_AI", "AZURE_INFERENCE", "AZURE_OPENAI", "BASETEN", "CEREBRAS",
+	"CLAUDE", "CLAUDE_CODE_OAUTH", "CLOUDFLARE", "CO", "COHERE", "DASHSCOPE", "DATABRICKS", "DEEPINFRA", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE",
+	"GOOGLE_AI", "GOOGLE_GENERATIVE_AI", "GROK", "GROQ", "HF", "HUGGINGFACE", "HUGGING_FACE_HUB", "LITELLM", "MINIMAX", "MISTRAL", "MOONSHOT", "NEBIUS",
+	"NOVITA", "NVIDIA", "OPENAI", "OPENROUTER", "PERPLEXITY", "REPLICATE", "SAMBANOVA", "TOGETHER", "TOGETHERAI", "TOGETHER_AI", "VERCEL_AI_GATEWAY",
+	"VERTEX", "WATSONX", "XAI", "ZAI", "ZHIPU",
+}
+
+// keyEndings are how the names of variables with a key go on.
+var keyEndings = [...]string{"_API_KEY", "_API_TOKEN", "_AUTH_TOKEN", "_ADMIN_KEY", "_TOKEN", "_TOKEN_BEDROCK", "_KEY"}
+
+func isModelKey(name string) bool {
+	for _, end := range keyEndings {
+		if who, ok := strings.CutSuffix(name, end); ok && slices.Contains(providers[:], who) {
+			return true
+		}
+	}
+	return false
+}
+
 // over is an environment with what is set in the place of its own. What would lead
-// past the gateway is taken out.
+// past the gateway is taken out; what is kept from a proxy stays so.
 func over(env, set []string) []string {
+	set = slices.Clone(set)
+	for i, v := range set {
+		name, value, _ := strings.Cut(v, "=")
+		if strings.EqualFold(name, "NO_PROXY") {
+			set[i] = name + "=" + alsoDirect(lookUp(env, name), value)
+		}
+	}
 	taken := map[string]bool{}
 	for _, name := range otherVariables {
 		taken[name] = true
@@ -64,6 +103,26 @@ func over(env, set []string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return taken[name]
 	}), set...)
+}
+
+func lookUp(env []string, name string) string {
+	for _, v := range slices.Backward(env) { // of two the last holds
+		if n, value, ok := strings.Cut(v, "="); ok && n == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// alsoDirect adds hosts to those that are asked without a proxy.
+func alsoDirect(before, more string) string {
+	switch before {
+	case "":
+		return more
+	case "*": // all are
+		return before
+	}
+	return before + "," + more
 }
 
 // addresses are those of the variables that have the gateway's address.

@@ -23,7 +23,7 @@ type order struct {
 
 // The test's own binary plays a server, which counts its orders.
 func TestMain(m *testing.M) {
-	processtest.Main(m, map[string]func(){"shop": func() {
+	processtest.Main(m, map[string]func(){"greeter": greeter, "shop": func() {
 		n := 0
 		s := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
 		mcp.AddTool(s, &mcp.Tool{Name: "order", Description: "Orders a gift."}, func(_ context.Context, _ *mcp.CallToolRequest, in order) (*mcp.CallToolResult, any, error) {

@@ -21,6 +21,7 @@ import (
 // testdata/project:
 //
 //	retake CODE ARG…       run the command and want the exit code
+//	client CODE TASK ARG…  run the command, ask it for TASK as a gateway, and interrupt it
 //	interrupt N CODE ARG…  the same, and interrupt it at the N-th line that it prints
 //	                       (-1: before it begins)
 //	feed FILE CODE ARG…    run the command with the file as its standard input
@@ -51,6 +52,7 @@ func TestScripts(t *testing.T) {
 				runRetake(ts, ts.ReadFile(args[0]), 0, args[1:])
 			},
 			"interrupt": interrupt,
+			"client":    client,
 			"many":      many,
 			"edit":      edit,
 			"standin":   startStandin,

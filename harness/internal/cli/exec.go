@@ -19,6 +19,7 @@ import (
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/scenario"
+	"github.com/retake-harness/retake/harness/transcript"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -53,8 +54,11 @@ func execCommand(sys IO, p *project) *cobra.Command {
 		Long: `exec starts COMMAND as the agent. It finds in its environment where to ask the
 model (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL and others that
 SDKs read): a server on loopback that answers from a recording, or with --record
-from the live API. Keys are placeholders; the declared secrets of the environment
-are taken out, and the rest of it is left.
+from the live API. Keys are placeholders. The rest of the environment is left but
+for the secrets that retake.yaml declares and the keys of models' providers, by
+their usual names (ANTHROPIC_API_KEY, OPENROUTER_API_KEY, HF_TOKEN and their
+likes); what else is secret, as a cloud's credentials, is taken out when it is
+declared. NO_PROXY is added to.
 
 With --scenario the run is that of the scenario: it is told the task (as its last
 argument, or as agent: task says), and is judged like any run by the golden
@@ -70,7 +74,7 @@ contract judges; the transcript is printed.`,
 				return fmt.Errorf("exec needs the agent's command, as in: retake exec --scenario NAME -- python3 agent.py")
 			}
 			return f.of(sys, p, strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0])), func(sc *scenario.Scenario, o world.Options) harness.Agent {
-				a := &gateway.Agent{Command: args, Env: o.Public(), Stdout: sys.Stdout, Stderr: sys.Stderr}
+				a := &gateway.Agent{Command: args, Env: gateway.WithoutKeys(o.Public()), Stdout: sys.Stdout, Stderr: sys.Stderr}
 				if sc.Agent != nil {
 					a.Task, a.Answer = sc.Agent.Task, sc.Agent.Answer
 				}
@@ -117,6 +121,9 @@ as its API key.`,
 // export prints the variables as a shell takes them.
 func export(sys IO, s *gateway.Server) {
 	for _, v := range s.Variables() {
+		if name, value, _ := strings.Cut(v, "="); strings.EqualFold(name, "NO_PROXY") {
+			v = fmt.Sprintf(`%s="${%s:+$%s,}%s"`, name, name, name, value)
+		}
 		_, _ = fmt.Fprintln(sys.Stdout, "export "+v)
 	}
 	_, _ = fmt.Fprintln(sys.Stderr, "serving at "+s.URL()+" until Ctrl-C")
@@ -131,7 +138,7 @@ func (f *foreignFlags) of(sys IO, p *project, name string, agent func(*scenario.
 	case f.scenario != "" && f.cassette != "":
 		return fmt.Errorf("--cassette is for an agent without a scenario; a scenario's recording is %s", harness.ModelCassette("cassettes", f.scenario, "MODEL"))
 	case f.scenario == "" && f.record:
-		return fmt.Errorf("--record needs --scenario: what is recorded has a task, a model and a name; see: retake init")
+		return fmt.Errorf("--record needs --scenario: what is recorded has a task, a model and a name; lay a scenario out with: retake init, and then: retake exec --record --scenario NAME -- COMMAND")
 	case f.scenario == "":
 		return f.bare(sys, p, name, agent)
 	}
@@ -194,7 +201,7 @@ func (f *foreignFlags) bare(sys IO, p *project, name string, agent func(*scenari
 		Agent: agent(sc, options), Secrets: c.Hidden(), RealWaitCap: c.RealWaitCap, BaseURL: baseURL(c, file.Notes.Model),
 	}
 	r := harness.Exec(sys.Context, params)
-	_, _ = sys.Stdout.Write(r.Transcript)
+	_, _ = sys.Stdout.Write(printable(r.Transcript))
 	out := newRunPrinter(sys, false, 1)
 	out.result(r)
 	out.progress.clear()
@@ -205,6 +212,20 @@ func (f *foreignFlags) bare(sys IO, p *project, name string, agent func(*scenari
 		return exitError(code)
 	}
 	return nil
+}
+
+// printable is a transcript as a terminal may have it: what a model and a program
+// say could move its cursor.
+func printable(text []byte) []byte {
+	var out []byte
+	for line := range strings.Lines(string(text)) {
+		body, whole := strings.CutSuffix(line, "\n")
+		out = transcript.AppendSafe(out, body, 0)
+		if whole {
+			out = append(out, '\n')
+		}
+	}
+	return out
 }
 
 func baseURL(c *config.Config, model string) string {
