@@ -19,7 +19,6 @@ import (
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/internal/world"
 	"github.com/retake-harness/retake/harness/scenario"
-	"github.com/retake-harness/retake/harness/transcript"
 	"github.com/retake-harness/retake/harness/wire"
 )
 
@@ -201,7 +200,7 @@ func (f *foreignFlags) bare(sys IO, p *project, name string, agent func(*scenari
 		Agent: agent(sc, options), Secrets: c.Hidden(), RealWaitCap: c.RealWaitCap, BaseURL: baseURL(c, file.Notes.Model),
 	}
 	r := harness.Exec(sys.Context, params)
-	_, _ = sys.Stdout.Write(printable(r.Transcript))
+	_, _ = sys.Stdout.Write(r.Transcript) // safe on a terminal as it is
 	out := newRunPrinter(sys, false, 1)
 	out.result(r)
 	out.progress.clear()
@@ -212,20 +211,6 @@ func (f *foreignFlags) bare(sys IO, p *project, name string, agent func(*scenari
 		return exitError(code)
 	}
 	return nil
-}
-
-// printable is a transcript as a terminal may have it: what a model and a program
-// say could move its cursor.
-func printable(text []byte) []byte {
-	var out []byte
-	for line := range strings.Lines(string(text)) {
-		body, whole := strings.CutSuffix(line, "\n")
-		out = transcript.AppendSafe(out, body, 0)
-		if whole {
-			out = append(out, '\n')
-		}
-	}
-	return out
 }
 
 func baseURL(c *config.Config, model string) string {
