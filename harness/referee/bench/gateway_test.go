@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -96,9 +97,7 @@ func newBareServer(b *testing.B, asked []exchange) (address string) {
 			http.Error(w, "unknown", http.StatusBadRequest)
 			return
 		}
-		for name, values := range x.response.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), x.response.Header)
 		_, _ = w.Write(x.answer)
 	}))
 	b.Cleanup(s.Close)
