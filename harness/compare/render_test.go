@@ -54,7 +54,7 @@ func TestHostileText(t *testing.T) {
 				break
 			}
 		}
-		for _, line := range strings.Split(out, "\n") {
+		for line := range strings.SplitSeq(out, "\n") {
 			if len(line) > 4000 {
 				t.Errorf("%s: a line of %d bytes", name, len(line))
 			}
@@ -70,7 +70,7 @@ func TestHostileText(t *testing.T) {
 func harmlessMarkdown(t *testing.T, page string) {
 	t.Helper()
 	fence := ""
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		switch {
 		case fence == "" && strings.HasPrefix(line, "```"):
 			fence = strings.TrimSuffix(line, "text")

@@ -88,7 +88,7 @@ questions:
 func TestRubricsThatAreRefused(t *testing.T) {
 	for _, tc := range []struct{ why, from, to, want string }{
 		{"an unknown field", "primary:", "margin: 1\nprimary:", `:1:1: unknown field "margin"`},
-		{"an unknown question", "ask: success", "ask: sucess", `(did you mean "success"?)`},
+		{"an unknown question", "ask: success", "ask: succes", `(did you mean "success"?)`},
 		{"a meaning of its own", "breach: revert", "breach: rollback", "must be one of revert, inconclusive, warn"},
 		{"no reason", ", reason: It has to work.", "", `"reason" is missing`},
 		{"no threshold", "threshold: 0.05, ", "", `"threshold" is missing`},

@@ -18,7 +18,7 @@ const (
 
 // transcripts puts the transcripts of the gravest scenarios side by side. One that
 // cannot be read is a warning: the verdict does not rest on it.
-func (c *Comparison) transcripts(a, b *side, p *pairs) error {
+func (c *Comparison) transcripts(a, b *side, p *pairs) {
 	shown := p.differing()
 	for i := range c.Scenario[:min(len(c.Scenario), mostTranscripts)] {
 		one := shown[i].pair
@@ -33,7 +33,6 @@ func (c *Comparison) transcripts(a, b *side, p *pairs) error {
 			c.Warnings = append(c.Warnings, err.Error())
 		}
 	}
-	return nil
 }
 
 // transcript is that of one run: of the new side the first that failed, of the old

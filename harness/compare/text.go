@@ -47,12 +47,11 @@ func (s *Subject) line() string {
 			text += fmt.Sprintf(" ± %s (standard error, by scenario)", short(*s.SE))
 		}
 	}
-	for i, p := range s.PassK {
-		if i > 0 {
-			text += fmt.Sprintf(", pass^%d %s", i+1, short(p))
-		}
+	var passK strings.Builder
+	for i := 1; i < len(s.PassK); i++ {
+		fmt.Fprintf(&passK, ", pass^%d %s", i+1, short(s.PassK[i]))
 	}
-	return text
+	return text + passK.String()
 }
 
 // line says what the figures rest on.
@@ -167,13 +166,14 @@ func padded(s string) string {
 
 func (c *Comparison) figuresText(b *strings.Builder) {
 	b.WriteString("\nfigures of all runs\n")
-	fmt.Fprintf(b, "  %-14s %14s %14s %8s\n", "", "old", "new", "ratio")
+	fmt.Fprintf(b, "  %-14s %24s %24s %8s\n", "", "old", "new", "ratio")
 	for f := range c.Figures {
 		fig := &c.Figures[f]
-		fmt.Fprintf(b, "  %-14s %14s %14s %8s\n", fig.Name, fig.side(figure(f), fig.Old, fig.OldUnknown), fig.side(figure(f), fig.New, fig.NewUnknown), fig.ratio())
+		row := fmt.Sprintf("  %-14s %24s %24s %8s", fig.Name, fig.side(figure(f), fig.Old, fig.OldUnknown), fig.side(figure(f), fig.New, fig.NewUnknown), fig.ratio())
+		b.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
 	for _, class := range c.Classes {
-		fmt.Fprintf(b, "  %-14s %14d %14d\n", transcript.Safe(cut(class.Class, 60)), class.Old, class.New)
+		fmt.Fprintf(b, "  %-14s %24d %24d\n", transcript.Safe(cut(class.Class, 60)), class.Old, class.New)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -8,9 +9,11 @@ import (
 
 	"github.com/retake-harness/retake/harness/compare"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/internal/baseline"
 	"github.com/retake-harness/retake/harness/internal/config"
 	"github.com/retake-harness/retake/harness/internal/file"
 	"github.com/retake-harness/retake/harness/internal/suite"
+	"github.com/retake-harness/retake/harness/transcript"
 )
 
 type compareFlags struct {
@@ -87,6 +90,9 @@ func runCompare(sys IO, p *project, f *compareFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.baseline && result.Verdict == compare.Revert {
+		defer f.wayBack(sys, suite.Filled(p.dirs).Reports)
+	}
 	return f.tell(sys, c, result)
 }
 
@@ -105,9 +111,9 @@ func (f *compareFlags) sides(reports string, args []string) (old, now compare.Si
 	}
 	switch {
 	case f.baseline && len(args) == 0:
-		args = []string{"baseline", "latest"}
+		args = []string{baseline.Name, "latest"}
 	case f.baseline && len(args) == 1:
-		args = []string{"baseline", args[0]}
+		args = []string{baseline.Name, args[0]}
 	case f.baseline:
 		return old, now, failure.Errorf(failure.ScenarioInvalid, "--baseline is the old report, so at most one other can be named, and %d are", len(args))
 	case len(args) == 1 && old.Model != now.Model:
@@ -115,8 +121,10 @@ func (f *compareFlags) sides(reports string, args []string) (old, now compare.Si
 	case len(args) != 2:
 		return old, now, failure.Errorf(failure.ScenarioInvalid, "%d reports are named: %s", len(args), usage)
 	}
-	if f.baseline && !isReport(filepath.Join(reports, baselineName)) {
-		return old, now, noBaseline(reports)
+	if f.baseline {
+		if _, err := baseline.Read(reports); err != nil {
+			return old, now, err
+		}
 	}
 	old.Report, now.Report = reportNamed(reports, args[0]), reportNamed(reports, args[1])
 	return old, now, nil
@@ -179,5 +187,12 @@ func (f *compareFlags) tell(sys IO, c *config.Config, result *compare.Comparison
 		return exitError(exitFail)
 	default:
 		return exitError(exitInconclusive)
+	}
+}
+
+// wayBack tells what the baseline's note says of going back to it.
+func (f *compareFlags) wayBack(sys IO, reports string) {
+	if n, err := baseline.Read(reports); err == nil {
+		_, _ = fmt.Fprintf(sys.Stderr, "hint: to go back to the baseline: %s\n", transcript.AppendSafe(nil, n.Rollback, 6))
 	}
 }
