@@ -81,3 +81,13 @@ func TestCachedTokensArePaidAtTheirOwnPrice(t *testing.T) {
 		t.Errorf("cost %v, want %v", show(r.Cost), want)
 	}
 }
+
+// A comparison takes two runs with one hash for replays of the same recordings.
+func TestTheHashOfRecordingsCoversTheModels(t *testing.T) {
+	p := newProject(t)
+	for _, name := range []string{"hello", "weather"} {
+		if h := p.exec(name, func(*harness.Params) {}).Hashes; h.Cassette == "" {
+			t.Errorf("%s: no hash of its recordings: %+v", name, h)
+		}
+	}
+}
