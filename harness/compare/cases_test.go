@@ -353,3 +353,49 @@ func TestARubricThatWasChangedAfterwards(t *testing.T) {
 		t.Error("the page does not say so")
 	}
 }
+
+// Models that answered themselves may have said the same by chance; the hash is of
+// the tools' recordings alone.
+func TestLiveRunsAreNeverExact(t *testing.T) {
+	old, now := suite("m-1", 3, 1, nil), suite("m-1", 3, 1, nil)
+	if c := compared(t, old, now, compare.Options{}); c.Data.Exact != 0 || c.Data.Sampled != 3 {
+		t.Errorf("live: %+v", c.Data)
+	}
+}
+
+// Seven scenarios that are all dearer are certain enough for one question, and not
+// for three.
+func TestManyQuestionsNeedMoreCertainty(t *testing.T) {
+	r := *compare.Default()
+	r.Questions = nil
+	for _, id := range []string{"success", "cost", "output_tokens", "tokens", "model_calls", "tool_calls"} {
+		threshold := 1.1
+		if id == "success" {
+			threshold = .5
+		}
+		r.Questions = append(r.Questions, compare.Question{ID: id, Ask: compare.Ask(id), Threshold: threshold, Breach: compare.MeansRevert})
+	}
+	dearer := func() *made {
+		return suite("m-2", 7, 1, func(_, _ int, e *report.Entry) { tokensOut(e, 1500) })
+	}
+	a := answerTo(t, compared(t, suite("m-1", 7, 1, nil), dearer(), compare.Options{Rubric: &r}), "output_tokens")
+	if a.State != compare.Open || *a.P > .025 || *a.Adjusted < .025 || !strings.Contains(a.Text, "Holm") {
+		t.Errorf("a secondary question: %+v", a)
+	}
+	r.Primary = "output_tokens"
+	if a := answerTo(t, compared(t, suite("m-1", 7, 1, nil), dearer(), compare.Options{Rubric: &r}), "output_tokens"); a.State != compare.Breached || a.Adjusted != nil {
+		t.Errorf("the primary one: %+v", a)
+	}
+}
+
+// Where the tools ran for real the latency is no fact, though the model's answers are.
+func TestRealClocksAreNotExact(t *testing.T) {
+	old, now := &made{}, &made{}
+	for i, m := range []*made{old, now} {
+		e := m.add(entry("a", "m-1", 0))
+		e.Clock, e.Figures.Latency = "real", int64(1_000_000*(1+5*i))
+	}
+	if a := answerTo(t, compared(t, old, now, compare.Options{}), "latency"); a.State != compare.Unknown {
+		t.Errorf("%s: %s", a.State, a.Text)
+	}
+}

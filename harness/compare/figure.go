@@ -18,6 +18,9 @@ func (j *judge) figure(a *Answer, f figure) {
 	switch {
 	case len(logs) == 0 && exact == 0 && len(lacking) == 0:
 		a.State, a.Text = Unknown, figureNames[f]+" is known on neither side"
+		if f == latency {
+			a.Text = "there is none to compare: on a real clock it is never the same twice, and one recording says nothing of how it varies"
+		}
 		return
 	case len(logs) == 0 && exact == 0:
 		a.State = Open

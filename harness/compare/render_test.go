@@ -43,6 +43,11 @@ func TestHostileText(t *testing.T) {
 	if len(c.Scenario) == 0 || c.Scenario[0].SideBySide == nil {
 		t.Fatalf("%+v", c.Scenario)
 	}
+	for _, line := range append(c.Scenario[0].SideBySide.Old, c.Scenario[0].SideBySide.New...) {
+		if strings.ContainsFunc(line, unicode.IsControl) || utf8.RuneCountInString(line) > 60 {
+			t.Errorf("side by side: %q", line)
+		}
+	}
 	text, page := string(c.AppendText(nil)), string(c.AppendMarkdown(nil))
 	for name, out := range map[string]string{"text": text, "page": page} {
 		if !utf8.ValidString(out) {
