@@ -28,7 +28,8 @@ func TestToolCost(t *testing.T) {
 			"an unknown price makes the sum unknown, never less",
 			[]*journal.ToolCall{call(1, "search"), call(2, "other"), call(3, "search")},
 			[]*journal.ToolAttempt{try(1, true), try(2, true), try(3, true)},
-			[]*float64{of(0.25), nil, of(0.25)}, nil,
+			[]*float64{of(0.25), nil, of(0.25)},
+			nil,
 		},
 		{"but not when nobody was asked", []*journal.ToolCall{call(1, "other")}, nil, []*float64{of(0)}, of(0)},
 	} {

@@ -110,7 +110,7 @@ type ToolCall struct {
 	Text      string // what the model is told
 	IsError   bool
 	Retryable bool
-	Effect    bool // the tool counts as a write
+	Effect    bool     // the tool counts as a write
 	Cost      *float64 // US dollars; nil: the tool was reached and has no price
 }
 
