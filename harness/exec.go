@@ -63,6 +63,9 @@ type Params struct {
 	ContractOnly bool
 	// RealWaitCap is the longest injected wait on a real clock; 0 is 2 s.
 	RealWaitCap time.Duration
+	// Pace lets recorded time really pass where the clock is real, at this speed: 1 is
+	// as it was recorded, 10 ten times as fast. 0 counts it and waits for nothing.
+	Pace float64
 
 	// Unread spares what only a reader needs: the transcript, the hashes of what
 	// went in, the explanation of a miss.

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -166,12 +167,20 @@ func (w *world) openModel() error {
 		Ignore:  p.Scenario.Replay.Ignore,
 		Headers: p.Scenario.Replay.Headers,
 		Redact:  p.Redact,
-		Wait:    clock.Pass,
+		Wait:    w.passing(),
 		Record:  p.Scenario.Name,
 
 		BareMisses: p.Unread,
 	})
 	return err
+}
+
+// passing lets recorded time pass.
+func (w *world) passing() func(context.Context, time.Duration) error {
+	if w.params.Pace > 0 && w.result.Clock == clock.ModeReal {
+		return cassette.Pace(w.params.Pace, clock.Sleep)
+	}
+	return clock.Pass
 }
 
 func (w *world) addWarnings(f *cassette.File) {
@@ -236,7 +245,7 @@ func (w *world) executor(d *tool.Decl) (tool.Executor, error) {
 		LeaveOut: hostKeys(w.params.Scenario.Tools),
 		Again:    w.again(),
 		Redact:   w.params.Redact,
-		Wait:     clock.Pass,
+		Wait:     w.passing(),
 		Record:   w.params.Scenario.Name,
 
 		BareMisses: w.params.Unread,

@@ -38,6 +38,7 @@ func (f *foreignFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.record, "record", false, "ask the live API and record the scenario; see: retake record")
 	flags.StringSliceVarP(&f.run.models, "model", "m", nil, "only these model versions of the scenario")
 	flags.StringArrayVarP(&f.run.faults, "fault", "f", nil, "under this fault: the id of a scenario's run, or NAME@key=value,…")
+	flags.Var(&f.run.pace, "pace", "how fast recorded answers come: at once, as they were recorded, or N times as fast")
 	flags.BoolVar(&f.run.accept, "accept", false, "take the transcript as the golden one")
 	flags.BoolVar(&f.run.noReport, "no-report", false, "write no report")
 	flags.BoolVarP(&f.recording.yes, "yes", "y", false, "with --record: do not ask before the first call that costs")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/redact"
+	"math"
+	"strings"
 )
 
 // hidden are the secrets that no output may show, from the moment at which a
@@ -48,6 +50,30 @@ func (c *atLeastOne) Set(s string) error {
 		return errors.New("must be a whole number of at least 1")
 	}
 	*c = atLeastOne(n)
+	return nil
+}
+
+// pace is how fast recorded time passes where the clock is real; 0: it is counted,
+// and not waited for.
+type pace float64
+
+func (v *pace) String() string { return "none" }
+func (v *pace) Type() string   { return "none|recorded|xN" }
+func (v *pace) Set(s string) error {
+	switch s {
+	case "none":
+		*v = 0
+		return nil
+	case "recorded":
+		*v = 1
+		return nil
+	}
+	number, ok := strings.CutPrefix(s, "x")
+	n, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(n > 0 && n <= math.MaxInt32) {
+		return errors.New("must be none, recorded, or a multiple of the recorded pace, like x10 or x0.5")
+	}
+	*v = pace(n)
 	return nil
 }
 

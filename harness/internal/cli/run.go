@@ -29,6 +29,7 @@ type runFlags struct {
 	quiet    bool
 	noReport bool
 	trials   atLeastOne
+	pace     pace
 	shard    shardFlags
 	live     liveFlags
 	github   bool
@@ -95,7 +96,7 @@ becomes the summary of the step.`,
 // options are what the flags say of how scenarios are run.
 func (f *runFlags) options(sys IO) suite.Options {
 	return suite.Options{
-		Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), FailFast: f.failFast, Trials: int(f.trials),
+		Models: f.models, Labels: f.labels, Faults: f.faults, Seed: uint64(f.seed), FailFast: f.failFast, Trials: int(f.trials), Pace: float64(f.pace),
 		Update: f.accept || update.Asked(sys.Getenv),
 	}
 }

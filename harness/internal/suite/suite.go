@@ -184,7 +184,8 @@ type Options struct {
 	Faults   []string
 	Seed     uint64 // what chance is drawn from; 0 is the scenario's
 	Update   bool
-	Parallel int // scenarios at once, within the bounds of Workers; 0 is one
+	Pace     float64 // see harness.Params
+	Parallel int     // scenarios at once, within the bounds of Workers; 0 is one
 	FailFast bool
 	// Trials is how often each run is made whose course may be another each time: one
 	// whose agent or tools are programs. What replays recordings in virtual time is the same each
@@ -216,7 +217,7 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 		sc = &foreign
 	}
 	p := harness.Params{
-		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Seed: o.Seed, Update: o.Update, Secrets: s.Config.Hidden(),
+		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Seed: o.Seed, Pace: o.Pace, Update: o.Update, Secrets: s.Config.Hidden(),
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
 		Retry: harness.Retry{
 			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
