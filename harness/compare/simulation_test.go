@@ -139,6 +139,9 @@ func TestWrongKeepsAreRare(t *testing.T) {
 // The power is the one that is computed: with as many scenarios as are named, a
 // difference is found as often as the rubric asks for.
 func TestPowerIsAsComputed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of comparisons")
+	}
 	const sd, over = 0.3, 0.4 // of the logarithm, and how far above the limit
 	r := rubricOf(.1, 1.1)
 	r.Primary, r.Questions = "tokens", []Question{{ID: "tokens", Ask: AskOutputTokens, Threshold: 1.1, Breach: MeansRevert}}
