@@ -40,11 +40,6 @@ type Params struct {
 	// recorder. nil replays the cassette.
 	Transport http.RoundTripper
 
-	// JudgeTransport answers the questions to judges instead of their cassette: a
-	// script, a recorder. nil replays the cassette; while the run itself is recorded
-	// judges are then not asked, for what they are shown is what a replay shows.
-	JudgeTransport http.RoundTripper
-
 	// Recording says that what Transport answers is kept as a recording: faults are
 	// refused, since their traces would be replayed as if they were real.
 	Recording bool

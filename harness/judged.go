@@ -21,6 +21,10 @@ type Judge struct {
 	API     wire.API
 	BaseURL string // "" is the provider's own address
 	Price   *Price // nil: cost is not known
+	// Transport answers instead of the cassette: a script, a recorder. nil replays
+	// the cassette; while the run itself is recorded such a judge is not asked, for
+	// what it has to be shown is what a replay shows.
+	Transport http.RoundTripper
 }
 
 // JudgeCassette is the path of what judges said about the runs of a scenario with
@@ -32,8 +36,7 @@ func JudgeCassette(dir, name, model string) string {
 
 // judges answer the questions about one run.
 type judges struct {
-	by     http.RoundTripper
-	player *cassette.Player // nil with a transport of the caller's
+	player *cassette.Player // nil where none is needed
 	file   string
 	// borrowed says that it is the recording of the run without faults: nobody
 	// knows which of its answers this run needs.
@@ -43,7 +46,7 @@ type judges struct {
 // expectJudged asks the judges, once all else about the end of the run is checked.
 func (w *world) expectJudged(ctx context.Context) {
 	of := w.env.Scenario.Expect.Judges
-	if len(of) == 0 || w.params.Recording && w.params.JudgeTransport == nil {
+	if len(of) == 0 || w.params.Recording && !w.ownTransports() {
 		return
 	}
 	j, err := w.openJudges()
@@ -60,10 +63,15 @@ func (w *world) expectJudged(ctx context.Context) {
 	}
 }
 
+// ownTransports tells whether the caller brings what all the judges say.
+func (w *world) ownTransports() bool {
+	return !slices.ContainsFunc(w.env.Scenario.Expect.Judges, func(j scenario.Judge) bool { return w.params.Judges[j.Model].Transport == nil })
+}
+
 // openJudges opens what the judges have said.
 func (w *world) openJudges() (*judges, error) {
-	if t := w.params.JudgeTransport; t != nil {
-		return &judges{by: t}, nil
+	if w.ownTransports() {
+		return &judges{}, nil
 	}
 	j := &judges{file: JudgeCassette(w.params.CassetteDir, w.params.Scenario.Name, w.params.Model)}
 	var file *cassette.File
@@ -84,7 +92,6 @@ func (w *world) openJudges() (*judges, error) {
 	w.addWarnings(file)
 	w.result.Hashes.Cassette = hashTexts([]string{w.result.Hashes.Cassette, file.Hash})
 	j.player, err = w.params.Recordings.player(file, cassette.Options{Redact: w.params.Redact, Record: w.params.Scenario.Name, BareMisses: w.params.Unread})
-	j.by = j.player
 	return j, err
 }
 
@@ -98,7 +105,11 @@ func (w *world) asked(ctx context.Context, j *judges, e *scenario.Judge, part st
 		return failure.ScenarioInvalid
 	}
 	m := judge.Model{Name: e.Model, API: at.API, BaseURL: BaseURL(Params{API: at.API, BaseURL: at.BaseURL})}
-	a, err := judge.Ask(ctx, j.by, m, judge.Question{Text: e.Question, Answers: e.Answers}, w.shown(e.About))
+	by := at.Transport
+	if j.player != nil {
+		by = j.player
+	}
+	a, err := judge.Ask(ctx, by, m, judge.Question{Text: e.Question, Answers: e.Answers}, w.shown(e.About))
 	if err != nil && harnessOwn(failure.Of(err)) {
 		w.unanswered(err, part)
 		return failure.Of(err)

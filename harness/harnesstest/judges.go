@@ -1,7 +1,6 @@
 package harnesstest
 
 import (
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -9,10 +8,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/cassette"
-	"github.com/retake-harness/retake/harness/failure"
-	"github.com/retake-harness/retake/harness/internal/body"
 	"github.com/retake-harness/retake/harness/script"
-	"github.com/retake-harness/retake/harness/wire/codec"
 )
 
 // judges say what a script has the models say that are asked about a run, one
@@ -24,44 +20,28 @@ type judges struct {
 
 func newJudges(at map[string]harness.Judge, turns map[string][]script.Turn) *judges {
 	j := &judges{models: map[string]*script.Model{}}
-	for name, said := range turns {
-		j.models[name] = &script.Model{Name: name, API: at[name].API, Turns: said}
+	for name, judge := range at {
+		m := &script.Model{Name: name, API: judge.API, Turns: turns[name]}
+		j.models[name] = m
+		judge.Transport = keeping{m, j}
+		at[name] = judge
 	}
 	return j
 }
 
-// RoundTrip implements http.RoundTripper.
-func (j *judges) RoundTrip(req *http.Request) (*http.Response, error) {
-	text, err := body.Read(req)
-	if err != nil {
-		return nil, err
-	}
-	name := askedModel(req, text)
-	m, ok := j.models[name]
-	if !ok {
-		return nil, failure.Errorf(failure.ScenarioInvalid, "the script has nothing that the judge %q says; write it under Recording.Judges", name)
-	}
-	again := req.Clone(req.Context())
-	again.Body = io.NopCloser(body.Of(text))
-	resp, err := m.RoundTrip(again)
-	if kept := m.Interactions(); err == nil && len(kept) > 0 {
-		j.made = append(j.made, kept[len(kept)-1])
-	}
-	return resp, err
+// keeping notes what one of the judges said.
+type keeping struct {
+	*script.Model
+	in *judges
 }
 
-// askedModel is the model that a request is for.
-func askedModel(req *http.Request, text []byte) string {
-	api, ok := codec.Detect(req.Method, req.URL.String(), text)
-	if !ok {
-		return ""
+// RoundTrip implements http.RoundTripper.
+func (k keeping) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := k.Model.RoundTrip(req)
+	if made := k.Interactions(); err == nil && len(made) > 0 {
+		k.in.made = append(k.in.made, made[len(made)-1])
 	}
-	c, _ := codec.For(api) // it knows what it detects
-	asked, err := c.DecodeRequest(req.URL.RequestURI(), text)
-	if err != nil {
-		return ""
-	}
-	return asked.Model
+	return resp, err
 }
 
 // left fails tb for turns that nobody asked for.

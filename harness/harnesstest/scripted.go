@@ -92,7 +92,6 @@ func (cases runs) record(tb testing.TB, name string, rec Recording) {
 		model.API, hp.Transport, hp.Recording = hp.API, model, true
 		hp.Executors = scriptedTools(hp, tools)
 		judges = newJudges(hp.Judges, rec.Judges)
-		hp.JudgeTransport = judges
 	})
 	Check(tb, r)
 	if r.Verdict == harness.Invalid || r.Verdict == harness.Broken {

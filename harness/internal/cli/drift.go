@@ -74,7 +74,7 @@ func drift(sys IO, p *project, f *driftFlags, args []string) error {
 	}
 	of := s.Config.Record
 	o := rerecord.Options{
-		Models: f.models, Labels: f.labels, SDK: "retake " + version(), Getenv: sys.Getenv,
+		Models: f.models, Labels: f.labels, SDK: "retake " + version(), Getenv: sys.Getenv, Unjudged: true,
 		Cap: live.Cap{Tokens: cmp.Or(int64(f.tokens), of.Tokens), Cost: cmp.Or(float64(f.cost), of.Cost)},
 	}
 	var all []rerecord.Drifted

@@ -24,7 +24,7 @@ import (
 type recordFlags struct {
 	models, labels, faults []string
 	onlyMissing, yes       bool
-	tools                  bool
+	tools, judges          bool
 	tokens                 atLeastOne
 	cost                   money
 	parallel               atLeastOne
@@ -54,7 +54,11 @@ from there. Nothing replaces a cassette before the whole run is there.
 --model also records a model that the scenario does not name yet, beside the
 others. The tools' cassette stays as it is, and answers; a call that it does not
 have ends the recording, and --tools runs the tool for real and adds the call.
-Tools that can be run so say run: {…, when: recording}.`,
+Tools that can be run so say run: {…, when: recording}.
+
+Models that judge a run (expect: judge) are asked when its recording is replayed,
+and what they say is recorded too. --judges asks them alone, about the runs that are
+recorded already, as after a change of a question.`,
 		Example: `  retake record travel/umbrella
   retake record --only-missing --yes
   retake record travel --model claude-opus-5 --max-cost 1`,
@@ -67,6 +71,7 @@ Tools that can be run so say run: {…, when: recording}.`,
 	flags.BoolVar(&f.onlyMissing, "only-missing", false, "leave alone what has a cassette")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask before the first call that costs")
 	flags.BoolVar(&f.tools, "tools", false, "run tools for real where their cassette does not have a call, and add it")
+	flags.BoolVar(&f.judges, "judges", false, "ask the judges alone, about the runs that are recorded")
 	flags.Var(&f.tokens, "max-tokens", "how many tokens the session may use (default: record.tokens in retake.yaml)")
 	flags.Var(&f.cost, "max-cost", "how many US dollars it may cost, where prices are known (default: record.cost in retake.yaml)")
 	flags.VarP(&f.parallel, "parallel", "p", "how many scenarios at once (default: record.parallel in retake.yaml)")
@@ -90,7 +95,7 @@ func recordIn(sys IO, s *suite.Suite, f *recordFlags, args []string) error {
 	}
 	of := s.Config.Record
 	o := rerecord.Options{
-		Models: f.models, Labels: f.labels, Faults: f.faults, OnlyMissing: f.onlyMissing, Tools: f.tools,
+		Models: f.models, Labels: f.labels, Faults: f.faults, OnlyMissing: f.onlyMissing, Tools: f.tools, Judges: f.judges,
 		Parallel: cmp.Or(int(f.parallel), of.Parallel), SDK: "retake " + version(), Getenv: sys.Getenv,
 		Cap: live.Cap{Tokens: cmp.Or(int64(f.tokens), of.Tokens), Cost: cmp.Or(float64(f.cost), of.Cost)},
 	}

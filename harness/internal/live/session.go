@@ -87,6 +87,16 @@ func (s *Spent) copy() Spent {
 	return out
 }
 
+// Add adds what others have spent.
+func (s *Spent) Add(o Spent) {
+	s.Requests, s.Tokens, s.Cost, s.Estimated = s.Requests+o.Requests, s.Tokens+o.Tokens, s.Cost+o.Cost, s.Estimated+o.Estimated
+	for _, m := range o.Unpriced {
+		if !slices.Contains(s.Unpriced, m) {
+			s.Unpriced = append(s.Unpriced, m)
+		}
+	}
+}
+
 // add counts what one answer has used.
 func (s *Spent) add(t *Target, u wire.Usage, estimated bool) {
 	s.Tokens += u.Total()

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/failure"
+	"github.com/retake-harness/retake/harness/scenario"
 )
 
 // providers are ends that are the provider's or the network's doing: what was
@@ -51,10 +52,15 @@ func stops(c failure.Class) bool {
 
 // expected is the outcome that the scenario expects of the job's run.
 func (j *Job) expected() string {
+	return j.expect().Outcome
+}
+
+// expect is what the scenario expects of the job's run.
+func (j *Job) expect() *scenario.Expect {
 	if j.Variant != nil {
-		return j.Variant.Expect.Outcome
+		return &j.Variant.Expect
 	}
-	return j.Scenario.Expect.Outcome
+	return &j.Scenario.Expect
 }
 
 // args are what makes retake record record just this.

@@ -49,8 +49,13 @@ func (l *Live) Adapt(sc *scenario.Scenario, p *harness.Params) (func(*harness.Re
 	}
 	gate := &gate{next: way}
 	p.Transport, p.Live, p.Clock, p.Secrets = gate, true, clock.ModeReal, l.plan.Secrets
+	judges, err := liveJudges(l.session, job.judges, p)
+	if err != nil {
+		return nil, err
+	}
+	judges.hand(p, judges)
 	return func(r *harness.Result) {
-		if gate.capped.Load() {
+		if gate.capped.Load() || judges.capped {
 			suite.Capped(r, l.Reached())
 		}
 	}, nil

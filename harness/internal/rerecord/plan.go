@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -37,7 +38,11 @@ type Options struct {
 	OnlyMissing bool // leave alone what has a cassette
 	// Tools runs the tools that run while recording also for calls that their
 	// cassette could not answer although it has calls of the same tool.
-	Tools    bool
+	Tools bool
+	// Judges asks the judges alone, about runs that are recorded already.
+	Judges bool
+	// Unjudged asks no judges.
+	Unjudged bool
 	Parallel int // scenarios at once; 0 is one
 	Cap      live.Cap
 	SDK      string // name and version of the reference loop, for the cassettes' notes
@@ -55,6 +60,10 @@ type Job struct {
 	Variant  *scenario.Variant // nil is the run without faults
 	Path     string            // of the cassette
 	target   live.Target
+	// judges are the models that are asked about the run; judged says that the run
+	// itself is recorded already.
+	judges map[string]live.Target
+	judged bool
 }
 
 // Fault is the id of the job's run under faults; "" without.
@@ -110,20 +119,64 @@ func (p *Plan) add(sc *scenario.Scenario) error {
 			if v != nil {
 				j.Path = harness.UnderVariant(j.Path, v.ID)
 			}
-			there, err := exists(j.Path)
-			if err != nil {
-				return err
-			}
-			if p.options.OnlyMissing && there {
+			if due, err := p.due(&j); err != nil || !due {
+				if err != nil {
+					return err
+				}
 				continue
 			}
-			if j.target, err = p.target(sc, m); err != nil {
+			if err := p.aim(&j); err != nil {
 				return err
 			}
 			p.Jobs = append(p.Jobs, j)
 		}
 	}
 	return nil
+}
+
+// due tells whether there is anything to do, and notes where it is the judges'
+// part alone.
+func (p *Plan) due(j *Job) (bool, error) {
+	there, err := exists(j.Path)
+	if err != nil {
+		return false, err
+	}
+	asks := len(j.expect().Judges) > 0
+	switch {
+	case p.options.Judges && !asks:
+		return false, nil
+	case p.options.Judges && !there:
+		return false, failure.Errorf(failure.World, "%s: there is no recording of the run that is to be judged; record it with: retake record %s", j.Path, j.args())
+	case p.options.Judges:
+		j.judged = true
+	case p.options.OnlyMissing && there:
+		said, err := exists(p.judgePath(j.Scenario, j.Model, j.Variant))
+		j.judged = true
+		return asks && !p.options.Unjudged && !said, err
+	}
+	return true, nil
+}
+
+// aim finds where the job's models are asked.
+func (p *Plan) aim(j *Job) (err error) {
+	if !j.judged {
+		if j.target, err = p.target(j.Scenario, j.Model); err != nil {
+			return err
+		}
+	}
+	return p.aimJudges(j)
+}
+
+// targets are all that the job asks.
+func (j *Job) targets() []live.Target {
+	var out []live.Target
+	if !j.judged {
+		out = append(out, j.target)
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.judges)) {
+		out = append(out, j.judges[name])
+	}
+	return out
 }
 
 // models are the scenario's, or those that are asked for, also where it does not
@@ -171,15 +224,20 @@ func (p *Plan) target(sc *scenario.Scenario, model string) (live.Target, error) 
 	if err != nil {
 		return live.Target{}, err
 	}
+	return p.targetOf(&params)
+}
+
+// targetOf is where the model of a run is asked.
+func (p *Plan) targetOf(params *harness.Params) (live.Target, error) {
 	named := ""
-	if m, ok := p.suite.Config.Model(model); ok {
+	if m, ok := p.suite.Config.Model(params.Model); ok {
 		named = m.Key
 	}
-	key, err := live.FindKey(params.API, model, named, params.BaseURL != "", p.suite.Config.File, p.options.Getenv)
+	key, err := live.FindKey(params.API, params.Model, named, params.BaseURL != "", p.suite.Config.File, p.options.Getenv)
 	if err != nil {
 		return live.Target{}, err
 	}
-	return live.Target{API: params.API, Model: model, BaseURL: harness.BaseURL(params), Key: key, Price: params.Price}, nil
+	return live.Target{API: params.API, Model: params.Model, BaseURL: harness.BaseURL(*params), Key: key, Price: params.Price}, nil
 }
 
 // secrets are what must not be written: what the configuration declares, and the
@@ -190,8 +248,8 @@ func (p *Plan) secrets() *redact.Values {
 		s := &p.suite.Config.Secrets[i]
 		all = append(all, redact.Secret{Name: s.Name, Value: s.Value()})
 	}
-	for i := range p.Jobs {
-		k := p.Jobs[i].target.Key
+	for _, t := range p.targets() {
+		k := t.Key
 		if !slices.ContainsFunc(all, func(s redact.Secret) bool { return s.Name == k.Name }) {
 			all = append(all, redact.Secret{Name: k.Name, Value: k.Value})
 		}
@@ -199,12 +257,21 @@ func (p *Plan) secrets() *redact.Values {
 	return redact.New(all...)
 }
 
+// targets are all that the plan asks.
+func (p *Plan) targets() []live.Target {
+	var out []live.Target
+	for i := range p.Jobs {
+		out = append(out, p.Jobs[i].targets()...)
+	}
+	return out
+}
+
 // Unpriced are the models of the plan whose price is not known, sorted.
 func (p *Plan) Unpriced() []string {
 	var out []string
-	for i := range p.Jobs {
-		if p.Jobs[i].target.Price == nil && !slices.Contains(out, p.Jobs[i].Model) {
-			out = append(out, p.Jobs[i].Model)
+	for _, t := range p.targets() {
+		if t.Price == nil && !slices.Contains(out, t.Model) {
+			out = append(out, t.Model)
 		}
 	}
 	slices.Sort(out)
@@ -214,8 +281,8 @@ func (p *Plan) Unpriced() []string {
 // Hosts are where the models of the plan are asked, sorted.
 func (p *Plan) Hosts() []string {
 	var out []string
-	for i := range p.Jobs {
-		_, rest, _ := strings.Cut(p.Jobs[i].target.BaseURL, "://")
+	for _, t := range p.targets() {
+		_, rest, _ := strings.Cut(t.BaseURL, "://")
 		host, _, _ := strings.Cut(rest, "/")
 		if !slices.Contains(out, host) {
 			out = append(out, host)

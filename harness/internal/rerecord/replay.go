@@ -21,7 +21,16 @@ func (r *recording) replay(ctx context.Context, t *Taken) {
 			return
 		}
 		p.Variant, p.Secrets = v, r.plan.Secrets
+		asking, err := r.askJudges(t, v, &p)
+		if err != nil {
+			t.fail(err, "")
+			return
+		}
 		res := harness.Exec(ctx, p)
+		if err := asking.end(t, res); err != nil {
+			t.fail(err, "")
+			return
+		}
 		if res.Accepted {
 			path := harness.Golden(p.GoldenDir, t.Scenario.Name, t.Model)
 			if v != nil {
