@@ -118,7 +118,7 @@ func byTree(root *node, text []byte, name string) (*File, error) {
 		return nil, err
 	}
 	if all := root.get("interactions"); all != nil {
-		if first := all.at(0).get("request"); first.get("uri") != nil && first.get("url") == nil {
+		if first := all.head().get("request"); first.get("uri") != nil && first.get("url") == nil {
 			return r.vcrpy(all)
 		}
 		return readGoVCR(text, name)
@@ -136,10 +136,10 @@ func byTree(root *node, text []byte, name string) (*File, error) {
 func notRead(root *node, name string) error {
 	first := root
 	if root.kind == list {
-		first = root.at(0)
+		first = root.head()
 	}
-	what := ""
-	switch one := root.get("interactions").at(0); {
+	var what string
+	switch one := root.get("interactions").head(); {
 	case one.get("direction") != nil && one.get("request") == nil:
 		return invalid(name, one.line, one.column, "the file holds the frames of a websocket, which are no requests with answers; they cannot be replayed")
 	case first.get("scope") != nil && first.get("path") != nil:

@@ -26,15 +26,15 @@ const (
 	stream   = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m-1\",\"content\":[],\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n"
 )
 
-func zipped(t testing.TB, text string) []byte {
-	t.Helper()
+func zipped(tb testing.TB, text string) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
@@ -48,12 +48,13 @@ func httprr(request, response string) string {
 }
 
 // samples are one small file for each form, all of the same exchange.
-func samples(t testing.TB) []struct {
+func samples(tb testing.TB) []struct {
 	why    string
 	format foreign.Format
 	text   string
 } {
-	packed := b64(zipped(t, answered))
+	tb.Helper()
+	packed := b64(zipped(tb, answered))
 	half := len(packed) / 8 * 4
 	return []struct {
 		why    string
@@ -123,7 +124,7 @@ version: 1
 version: 1
 `},
 		{"VCR.py as JSON", foreign.VCRpy, `{"version":1,"interactions":[{"request":{"method":"POST","uri":"` + address + `","body":` + quote(asked) + `,"headers":{"Content-Type":["application/json"]}},"response":{"status":{"code":200,"message":"OK"},"headers":{"Content-Type":["application/json"]},"body":{"string":` + quote(answered) + `}}}]}`},
-		{"VCR.py in two lists, packed", foreign.VCRpy, string(zipped(t, `requests:
+		{"VCR.py in two lists, packed", foreign.VCRpy, string(zipped(tb, `requests:
 - {body: '`+asked+`', headers: {Content-Type: [application/json]}, method: POST, uri: '`+address+`'}
 responses:
 - {body: {string: '`+answered+`'}, headers: {Content-Type: [application/json]}, status: {code: 200, message: OK}}
@@ -159,7 +160,7 @@ http_interactions:
 		{"a browser's HAR, whose header speaks of an encoding that was undone", foreign.HAR, har(`"text":`+quote(answered), `{"name":"content-encoding","value":"br"},`)},
 		{"a HAR with base64", foreign.HAR, har(`"encoding":"base64","text":"`+b64([]byte(answered))+`"`, "")},
 		{"Polly's list of packed chunks", foreign.HAR, har(`"encoding":"base64","text":"[\"`+packed[:half]+`\",\"`+packed[half:]+`\"]"`, `{"name":"content-encoding","value":"gzip"},`)},
-		{"Polly's older list in hex", foreign.HAR, har(fmt.Sprintf(`"text":"[\"%x\"]"`, zipped(t, answered)), `{"name":"content-encoding","value":"gzip"},`)},
+		{"Polly's older list in hex", foreign.HAR, har(fmt.Sprintf(`"text":"[\"%x\"]"`, zipped(tb, answered)), `{"name":"content-encoding","value":"gzip"},`)},
 		{"Polly's HAR as YAML", foreign.HAR, `log:
   entries:
     - request: {method: POST, url: '` + address + `', httpVersion: HTTP/1.1, headers: [{name: content-type, value: application/json}], postData: {textJSON: {model: m-1, max_tokens: 9, messages: [{role: user, content: Hi.}]}}}

@@ -37,6 +37,7 @@ func law(t *testing.T, data []byte) {
 
 // fuzzed seeds a target with the samples of some formats.
 func fuzzed(f *testing.F, formats ...foreign.Format) {
+	f.Helper()
 	for _, s := range samples(f) {
 		for _, format := range formats {
 			if s.format == format {

@@ -52,7 +52,7 @@ func Import(f *File, o Options) (*Imported, error) {
 	im := &Imported{File: &cassette.File{Name: f.Name, Version: 2, Notes: f.Notes}}
 	im.File.Notes.Source = cassette.Imported
 	for i := range f.Interactions {
-		im.take(f, &f.Interactions[i], o.All)
+		im.take(&f.Interactions[i], o.All)
 	}
 	if len(im.Calls) == 0 && !o.All {
 		return nil, invalid(f.Name, 1, 1, "the file has no call to a model API that retake reads%s", im.where())
@@ -68,7 +68,7 @@ func Import(f *File, o Options) (*Imported, error) {
 }
 
 // take files an interaction, or counts it as left out.
-func (im *Imported) take(f *File, in *cassette.Interaction, all bool) {
+func (im *Imported) take(in *cassette.Interaction, all bool) {
 	q := &in.Request
 	api, ok := codec.Detect(q.Method, q.URL, q.Body)
 	if !ok && !all {

@@ -77,8 +77,8 @@ func (r *reader) add(e *exchange) error {
 	if e.code < 100 || e.code > 599 {
 		return invalid(r.name, e.line, e.column, "interaction %d: the status must lie between 100 and 599, is %d", number, e.code)
 	}
-	u, err := url.Parse(e.url)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, ok := address(e.url)
+	if !ok {
 		r.warn(e.line, "a request to %q, which is no address of HTTP, is left out", beginning(e.url))
 		return nil
 	}
@@ -86,6 +86,7 @@ func (r *reader) add(e *exchange) error {
 		r.warn(e.line, "interaction %d: the recorder kept no body of the answer", number)
 	}
 	in := cassette.Interaction{ID: number - 1, Line: e.line}
+	var err error
 	if in.Request, err = r.request(e, u); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (r *reader) add(e *exchange) error {
 func (r *reader) request(e *exchange, u *url.URL) (cassette.Request, error) {
 	q := cassette.Request{Method: strings.ToUpper(e.method), URL: e.url, Host: u.Host}
 	q.Proto, q.ProtoMajor, q.ProtoMinor = protocol(e.askedIn)
-	body, undone, err := r.unwrap(e, e.sent, e.request)
+	body, undone, err := r.unwrap(e.sent, e.request)
 	if err != nil {
 		r.warn(e.line, "a request's body is kept as it is: %v", err)
 	}
@@ -117,7 +118,7 @@ func (r *reader) response(e *exchange, number int) (cassette.Response, error) {
 	}
 	a.Status = strings.TrimSpace(strconv.Itoa(e.code) + " " + e.reason)
 	a.Proto, a.ProtoMajor, a.ProtoMinor = protocol(e.answeredIn)
-	body, undone, err := r.unwrap(e, e.received, e.response)
+	body, undone, err := r.unwrap(e.received, e.response)
 	if err != nil {
 		r.warn(e.line, "interaction %d: the answer's body is kept as it is: %v", number, err)
 	}
@@ -127,7 +128,7 @@ func (r *reader) response(e *exchange, number int) (cassette.Response, error) {
 
 // unwrap undoes a body's encoding, whether a header tells of it or not; undone says
 // that the body is in plain now and some header spoke of an encoding.
-func (r *reader) unwrap(e *exchange, h cassette.Header, body []byte) (plain []byte, undone bool, err error) {
+func (r *reader) unwrap(h cassette.Header, body []byte) (plain []byte, undone bool, err error) {
 	encoding := h.Get("Content-Encoding")
 	if encoding == "" && packed(body) {
 		encoding = "gzip"
@@ -247,4 +248,10 @@ func (r *reader) recordedAt(at string) {
 		in.Notes = &cassette.Notes{}
 	}
 	in.Notes.RecordedAt = at
+}
+
+// address reads a request's address; ok says that it is one of HTTP.
+func address(text string) (u *url.URL, ok bool) {
+	u, err := url.Parse(text)
+	return u, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }

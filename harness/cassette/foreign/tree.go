@@ -57,12 +57,12 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// at is a list's element; nil for none.
-func (n *node) at(i int) *node {
-	if n == nil || i >= len(n.items) {
+// head is a list's first element; nil for none.
+func (n *node) head() *node {
+	if n == nil || len(n.items) == 0 {
 		return nil
 	}
-	return n.items[i]
+	return n.items[0]
 }
 
 // is tells the kind; a nil node has none.
@@ -198,6 +198,7 @@ func (b *jsonBuilder) value(depth int) (*node, error) {
 		n.kind, n.text = number, t.String()
 	case 't', 'f':
 		n.kind, n.text = boolean, t.String()
+	default: // null
 	}
 	return n, nil
 }

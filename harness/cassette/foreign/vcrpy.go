@@ -68,7 +68,7 @@ func (r *reader) body(n *node) ([]byte, error) {
 	for depth := 0; b != nil && depth < maxDepth; depth++ {
 		switch {
 		case b.kind == list: // the state of a Python object: its value comes first
-			b = b.at(0)
+			b = b.head()
 		case b.kind != object:
 			return []byte(b.text), nil
 		case b.get("base64_string") != nil:

@@ -3,12 +3,12 @@ package cli
 import (
 	"errors"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/retake-harness/retake/harness/internal/suite"
 	"github.com/retake-harness/retake/harness/redact"
-	"math"
-	"strings"
 )
 
 // hidden are the secrets that no output may show, from the moment at which a
