@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,12 @@ func (w *world) expectJudged(ctx context.Context) {
 	if len(of) == 0 || w.params.Recording && !w.ownTransports() {
 		return
 	}
+	for i := range of {
+		if w.params.Judges[of[i].Model].API == "" {
+			w.unanswered(failure.Errorf(failure.ScenarioInvalid, "the judge %q: its API is not known; describe it in retake.yaml under models, as in {%s: {api: anthropic-messages}}", of[i].Model, of[i].Model), fmt.Sprintf("judge[%d]", i))
+			return
+		}
+	}
 	j, err := w.openJudges()
 	if err != nil {
 		w.unanswered(err, "")
@@ -86,6 +93,9 @@ func (w *world) openJudges() (*judges, error) {
 	if w.params.Variant == nil || j.borrowed {
 		file, err = w.open(j.file)
 	}
+	if isMissing(err) {
+		err = failure.Errorf(failure.World, "%s: nothing is recorded of what judges say about this run: %w", j.file, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +108,7 @@ func (w *world) openJudges() (*judges, error) {
 // asked asks one judge, files what it said, and gives the class of what went
 // wrong.
 func (w *world) asked(ctx context.Context, j *judges, e *scenario.Judge, part string) failure.Class {
-	at, ok := w.params.Judges[e.Model]
-	if !ok || at.API == "" {
-		err := failure.Errorf(failure.ScenarioInvalid, "the judge %q: its API is not known; describe it in retake.yaml under models, as in {%s: {api: anthropic-messages}}", e.Model, e.Model)
-		w.unanswered(err, part)
-		return failure.ScenarioInvalid
-	}
+	at := w.params.Judges[e.Model]
 	m := judge.Model{Name: e.Model, API: at.API, BaseURL: BaseURL(Params{API: at.API, BaseURL: at.BaseURL})}
 	by := at.Transport
 	if j.player != nil {

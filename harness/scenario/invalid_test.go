@@ -105,6 +105,14 @@ var invalid = []invalidRow{
 	{"a number that is none", valid + "tools: [{name: a}]\nexpect: {calls: [{tool: a, args: {x: {number: b}}}]}\n", `6:39: number must be a number, is "b"`, false},
 	{"a key for a read", valid + "tools: [{name: a, effect: read, key: {field: k, from: host}}]\n", `5:46: a tool that only reads needs no idempotency key; drop key, or say effect: write`, false},
 	{"a key that the model cannot fill", valid + "tools: [{name: a, input: {type: object}, key: {field: k, from: model}}]\n", `5:55: the model is to fill "k", which is no property of input; declare it there, or say from: host`, false},
+	{"a judge without a question", valid + "expect: {judge: [{answers: [a, b], accept: a, model: m}]}\n", `5:18: "question" is missing: what the model is asked about the run, so that one of the answers fits`, true},
+	{"a judge with one answer", valid + "expect: {judge: [{question: q, answers: [a], accept: a, model: m}]}\n", `5:42: with one allowed answer there is nothing to find out; give at least two`, false},
+	{"an answer of a judge twice", valid + "expect: {judge: [{question: q, answers: [a, A], accept: a, model: m}]}\n", `5:45: the answer "A" is listed twice (letter case does not count); drop one`, false},
+	{"an accepted answer that is none", valid + "expect: {judge: [{question: q, answers: [yes, no], accept: yess, model: m}]}\n", `5:60: "yess" is none of the answers (did you mean "yes"?); list it there too`, false},
+	{"every answer is accepted", valid + "expect: {judge: [{question: q, answers: [a, b], accept: [a, b], model: m}]}\n", `5:58: every answer is accepted, so nothing is checked; drop one here`, false},
+	{"an answer of two lines", valid + "expect: {judge: [{question: q, answers: [a, \"b\\nc\"], accept: a, model: m}]}\n", `5:45: must be an answer of one line, without spaces around it, of at most 100 bytes`, false},
+	{"a judge that is shown something else", valid + "expect: {judge: [{question: q, answers: [a, b], accept: a, model: m, about: calls}]}\n", `5:77: must be one of answer, transcript, is "calls"`, true},
+	{"a question twice", valid + "expect: {judge: [{question: q, answers: [a, b], accept: a, model: m}, {question: q, answers: [a, b], accept: b, model: m}]}\n", `5:71: asks the same as another one; drop one, and list the answers that are accepted in the other`, false},
 	{"several at once, in the file's order", valid + "stream: 1\nlimits: {tokens: x}\napi: y\n", "5:9: must be true or false, is 1\n6:18: must be a whole number of at least 1, is \"x\"\n7:6: must be one of ", true},
 }
 

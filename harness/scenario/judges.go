@@ -57,6 +57,9 @@ type judge struct {
 // answerForm is one line that can be told from another.
 var answerForm = regexp.MustCompile(`^[^\s](.{0,98}[^\s])?$`)
 
+// JudgeAnswer is the kind of an answer that a judge may give.
+func JudgeAnswer() yamlwalk.Kind[yamlwalk.Located[string]] { return judgeAnswer }
+
 var judgeAnswer = yamlwalk.At(yamlwalk.Then(yamlwalk.Written(), func(v yamlwalk.Value, s string) {
 	if !answerForm.MatchString(s) {
 		v.Failf("must be an answer of one line, without spaces around it, of at most 100 bytes")

@@ -145,7 +145,7 @@ exit codes: 0 pass, 1 a check failed, 2 bad usage, scenario or cassette,
 	flags.StringVar(&p.dirs.Golden, "golden", "", "the folder of golden transcripts (default: golden in --dir)")
 	flags.StringVar(&p.dirs.Reports, "reports", "", "the folder of reports (default: reports in --dir)")
 	root.AddCommand(runCommand(sys, p), sweepCommand(sys, p), drillCommand(sys, p), inspectCommand(sys, p), importCommand(sys, p), initCommand(sys, p), lintCommand(sys, p), compareCommand(sys, p), baselineCommand(sys, p), configCommand(sys, p), listCommand(sys, p), mergeCommand(sys, p), viewCommand(sys, p), faultsCommand(sys), mcpProxyCommand(sys, p), versionCommand(sys))
-	root.AddCommand(recordCommand(sys, p), execCommand(sys, p), gatewayCommand(sys, p), driftCommand(sys, p), rekeyCommand(sys, p))
+	root.AddCommand(recordCommand(sys, p), execCommand(sys, p), gatewayCommand(sys, p), driftCommand(sys, p), rekeyCommand(sys, p), judgeCheckCommand(sys, p))
 	return root
 }
 

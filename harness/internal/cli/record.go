@@ -135,7 +135,11 @@ func nothingToRecord(sys IO, f *recordFlags, s *suite.Suite) error {
 
 // confirm says what is to be done, and asks whether it may be.
 func confirm(sys IO, verb string, plan *rerecord.Plan, o *rerecord.Options, yes bool) error {
-	what := planned(verb, plan, o)
+	return confirmed(sys, planned(verb, plan, o), yes)
+}
+
+// confirmed asks whether what is said may be done.
+func confirmed(sys IO, what string, yes bool) error {
 	switch {
 	case yes:
 		_, _ = fmt.Fprintln(sys.Stderr, what)

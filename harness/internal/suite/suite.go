@@ -19,6 +19,7 @@ import (
 
 	"github.com/retake-harness/retake/harness"
 	"github.com/retake-harness/retake/harness/agent"
+	"github.com/retake-harness/retake/harness/cassette"
 	"github.com/retake-harness/retake/harness/clock"
 	"github.com/retake-harness/retake/harness/failure"
 	"github.com/retake-harness/retake/harness/internal/config"
@@ -219,16 +220,13 @@ func (s *Suite) Params(sc *scenario.Scenario, model string, o Options) (harness.
 	p := harness.Params{
 		Scenario: sc, Model: model, API: sc.API, Agent: o.Agent, RunID: o.RunID, Seed: o.Seed, Pace: o.Pace, Update: o.Update, Secrets: s.Config.Hidden(),
 		CassetteDir: s.Dirs.Cassettes, GoldenDir: s.Dirs.Golden, Schemas: &s.cache.Schemas,
-		Retry: harness.Retry{
-			Attempts: s.Config.Retries.Attempts, Backoff: s.Config.Retries.Backoff,
-			MaxBackoff: s.Config.Retries.MaxBackoff, RetryAfterCap: s.Config.Retries.RetryAfterCap, Timeout: s.Config.Retries.AttemptTimeout,
-		},
+		Retry: s.Retry(),
 	}
 	if p.Agent == nil {
 		p.Agent = agent.Loop{}
 	}
 	p.RealWaitCap, p.ToolPrices = s.Config.RealWaitCap, s.toolPrices
-	p.Redact.Headers, p.Redact.JSON = s.Config.Redact.Headers, s.Config.Redact.JSON
+	p.Redact = s.Redaction()
 	if sc.Agent != nil {
 		p.Agent = &world.Agent{Scenario: sc, Options: s.World(), Stdout: o.Stdout, Stderr: o.Stderr}
 	}
@@ -265,15 +263,39 @@ func priceOf(m *config.Model) *harness.Price {
 	return &harness.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
 }
 
-// judges are where the scenario's judges are asked.
+// Retry is the policy for model calls.
+func (s *Suite) Retry() harness.Retry {
+	of := &s.Config.Retries
+	return harness.Retry{
+		Attempts: of.Attempts, Backoff: of.Backoff, MaxBackoff: of.MaxBackoff, RetryAfterCap: of.RetryAfterCap, Timeout: of.AttemptTimeout,
+	}
+}
+
+// Redaction is what recordings do not have of what is asked.
+func (s *Suite) Redaction() cassette.Redaction {
+	return cassette.Redaction{Headers: s.Config.Redact.Headers, JSON: s.Config.Redact.JSON}
+}
+
+// judges are where the scenario's judges are asked; one that the configuration does
+// not describe is missing.
 func (s *Suite) judges(sc *scenario.Scenario) map[string]harness.Judge {
 	out := map[string]harness.Judge{}
 	for _, name := range sc.JudgeModels() {
-		if m, ok := s.Config.Model(name); ok {
-			out[name] = harness.Judge{API: m.API, BaseURL: m.BaseURL, Price: priceOf(m)}
+		if j, err := s.Judge(name); err == nil {
+			out[name] = j
 		}
 	}
 	return out
+}
+
+// Judge is where a model is asked that judges. An error is of class
+// scenario_invalid.
+func (s *Suite) Judge(name string) (harness.Judge, error) {
+	m, ok := s.Config.Model(name)
+	if !ok {
+		return harness.Judge{}, failure.Errorf(failure.ScenarioInvalid, "unknown model %q%s; describe it under models in %s", name, suggest.Hint(name, s.Config.Names()), s.Config.File)
+	}
+	return harness.Judge{API: m.API, BaseURL: m.BaseURL, Price: priceOf(m)}, nil
 }
 
 // openTools starts what the tools of one run run on.
