@@ -136,9 +136,9 @@ func TestWhatJudgesSaidIsReplayed(t *testing.T) {
 		t.Errorf("%s %+v %+v", r.Verdict, r.Failures, r.Hashes)
 	}
 	wants(t, "a question that is gone", p.exec("hello", replaysJudges(greets)), harness.Fail, failure.CassetteUnplayed, failure.PartScenario, "1 recorded answer of a judge was not asked for")
-	new := greets
-	new.Question = "Is it kind?"
-	r = p.exec("hello", replaysJudges(greets, new))
+	kind := greets
+	kind.Question = "Is it kind?"
+	r = p.exec("hello", replaysJudges(greets, kind))
 	wants(t, "a question that is new", r, harness.Fail, failure.CassetteMiss, failure.PartModel, "no recorded reply for question to a judge #2")
 	if next := r.Failures[0].Next; !strings.HasSuffix(next, ": retake record hello --model m-1 --judges") || len(r.Failures) != 1 {
 		t.Errorf("%+v", r.Failures)

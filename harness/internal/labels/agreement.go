@@ -175,7 +175,8 @@ func (a *Agreement) more(smallest float64) string {
 	const most = 100_000
 	distance := *a.Kappa - smallest
 	half := math.Max(a.Hi-*a.Kappa, *a.Kappa-a.Lo)
-	n := math.Ceil(float64(a.N) * math.Pow(half/distance, 2))
+	times := half / distance
+	n := math.Ceil(float64(a.N) * times * times)
 	if distance == 0 || n > most {
 		return "kappa lies so near to it that hardly any number of items would decide"
 	}
