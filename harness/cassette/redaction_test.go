@@ -172,6 +172,10 @@ func TestASecretIsRefusedAndNamed(t *testing.T) {
 		{why: "in the answer", body: `{"content":[{"text":"` + quoted + `"}]}`, says: `the answer's body at "/content/0/text"`},
 		{why: "in an answer that is no JSON", kind: "text/html", body: "<p>" + canary, says: "the answer's body, at byte 3,"},
 		{why: "in pieces of a stream", kind: "text/event-stream", body: "data: {\"d\":{\"t\":\"c4n4ry/\"}}\n\ndata: {\"d\":{\"t\":\"\\\"key\\\"+42&more\"}}\n\n", says: `the answer's body, the text of the events at "/d/t" put together,`},
+		{why: "escaped by number, in prose", body: `{"content":[{"text":"it logged {\"k\": \"c4n4ry/\\u0022key\\u0022\\u002B42&more\"} then"}]}`, says: `the answer's body at "/content/0/text"`},
+		{why: "escaped by number, in lines of JSON", asked: `{"a":"{}\n{\"k\":\"c4n4ry/\\u0022key\\u0022\\u002b42&more\"}\n"}`, says: `the request's body at "/a"`},
+		{why: "escaped by number, in pieces of arguments", kind: "text/event-stream", body: `data: {"index":1,"delta":{"partial_json":"{\"k\":\"c4n4ry/\\u0022key\\u00"}}` + "\n\n" + `data: {"index":1,"delta":{"partial_json":"22\\u002B42&more\"}"}}` + "\n\n", says: `the answer's body, the text of the events at "/delta/partial_json" put together,`},
+		{why: "in pieces of two choices that come in turns", kind: "text/event-stream", body: `data: {"choices":[{"index":0,"text":"c4n4ry/\"k"}]}` + "\n\n" + `data: {"choices":[{"index":1,"text":"another"}]}` + "\n\n" + `data: {"choices":[{"index":0,"text":"ey\"+42&more"}]}` + "\n\n", says: `the answer's body, the text of the events at "/choices/0/text" put together,`},
 		{why: "in one event", kind: "text/event-stream", body: "data: {}\n\ndata: {\"t\":\"" + quoted + "\"}\n\n", says: `the answer's body, event 2 at "/t"`},
 	}
 	for _, row := range rows {
@@ -198,6 +202,7 @@ func TestASecretIsRefusedAndNamed(t *testing.T) {
 		err := r.Finish()
 		if failure.Of(err) != failure.World || !strings.Contains(err.Error(), "exchange 1: "+row.says+" has the value of the secret LIVE_KEY") {
 			t.Errorf("%s: Finish: %v\nwant %s", row.why, err, row.says)
+			continue
 		}
 		if _, found := secretValues().Found([]byte(err.Error())); found {
 			t.Errorf("%s: the message tells it: %v", row.why, err)

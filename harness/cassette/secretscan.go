@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -87,43 +88,78 @@ func secretInBody(v *redact.Values, where string, h Header, body []byte) *leakEr
 // secretInStream looks at the events one by one, and at what the texts at one place
 // of them come to together.
 func secretInStream(v *redact.Values, where string, body []byte) *leakError {
-	joined := map[string][]byte{}
+	all := streamed{}
 	scan := sse.NewScanner(body)
 	for n := 1; ; n++ {
 		e, ok := scan.Next()
 		if !ok {
 			break
 		}
-		if at := secretInJSON(v, where+", event "+strconv.Itoa(n), e.Data, joined); at != nil {
+		var said texts
+		if at := secretInJSON(v, where+", event "+strconv.Itoa(n), e.Data, &said); at != nil {
 			return at
 		}
+		all.add(&said)
 	}
-	for _, pointer := range sortedKeys(joined) {
-		if name, found := v.Found(joined[pointer]); found {
+	for _, key := range sortedKeys(all) {
+		if name, found := v.Found(all[key]); found {
+			pointer, _, _ := strings.Cut(key, "\x00")
 			return &leakError{name, fmt.Sprintf("%s, the text of the events at %q put together,", where, pointer)}
 		}
 	}
 	return nil
 }
 
+// texts are those of one event, and the numbers of the parts that it belongs to:
+// the choice, the block, the call.
+type texts struct {
+	pointers []string
+	said     [][]byte
+	parts    string
+}
+
+// streamed are the texts of a stream put together: those at one place, and those at
+// one place of one part, since the pieces of several parts may come in turns.
+type streamed map[string][]byte
+
+func (s streamed) add(e *texts) {
+	for i, pointer := range e.pointers {
+		s[pointer] = append(s[pointer], e.said[i]...)
+		if e.parts != "" {
+			s[pointer+"\x00"+e.parts] = append(s[pointer+"\x00"+e.parts], e.said[i]...)
+		}
+	}
+}
+
+func (e *texts) take(pointer jsontext.Pointer, token jsontext.Token) {
+	switch token.Kind() {
+	case '"':
+		e.pointers, e.said = append(e.pointers, string(pointer)), append(e.said, []byte(token.String()))
+	case '0':
+		if strings.HasSuffix(pointer.LastToken(), "index") {
+			e.parts += "/" + token.String()
+		}
+	default: // of no part in it
+	}
+}
+
 // secretInJSON looks at the texts and names of a JSON document, as far as it is one,
-// and collects its texts by their place.
-func secretInJSON(v *redact.Values, where string, text []byte, joined map[string][]byte) *leakError {
+// and collects its texts; nil collects none.
+func secretInJSON(v *redact.Values, where string, text []byte, all *texts) *leakError {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {
 			return nil //nolint:nilerr // what follows is no JSON, and is looked at as bytes
 		}
+		if all != nil && !isName(dec) {
+			all.take(dec.StackPointer(), token)
+		}
 		if token.Kind() != '"' {
 			continue
 		}
-		said, pointer := []byte(token.String()), dec.StackPointer()
-		if at := secretInText(v, where, said, pointer, isName(dec)); at != nil {
+		if at := secretInText(v, where, []byte(token.String()), dec.StackPointer(), isName(dec)); at != nil {
 			return at
-		}
-		if joined != nil && !isName(dec) {
-			joined[string(pointer)] = append(joined[string(pointer)], said...)
 		}
 	}
 }

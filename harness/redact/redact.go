@@ -3,8 +3,9 @@
 //
 // A secret is looked for as it is and in the spellings that it takes on its way
 // into a file: escaped as JSON (once and twice), as XML and as Go does, percent
-// encoded, and inside base64 at any of its three alignments. Of a long secret the
-// beginning counts too, since messages show texts shortened.
+// encoded, inside base64 at any of its three alignments, and with any of its
+// characters escaped by number (\u00e4, \u002B), also where that is quoted in prose.
+// Of a long secret the beginning counts too, since messages show texts shortened.
 package redact
 
 import (
@@ -97,14 +98,20 @@ func (v *Values) Plain() []string {
 
 // Found names the first secret that b has; ok is false without one.
 func (v *Values) Found(b []byte) (name string, ok bool) {
-	_, _, name = v.next(b, 0)
-	return name, name != ""
+	name, _, ok = v.Where(b)
+	return name, ok
 }
 
 // Where is Found with the offset of what was found.
 func (v *Values) Where(b []byte) (name string, at int, ok bool) {
-	at, _, name = v.next(b, 0)
-	return name, at, name != ""
+	if at, _, name = v.next(b, 0); name != "" {
+		return name, at, true
+	}
+	if !v.underEscapes(b) {
+		return "", 0, false
+	}
+	first := v.spans(b)[0]
+	return first.name, first.start, true
 }
 
 // next finds the first spelling from a place on: its bounds and whose it is, ""
@@ -161,15 +168,12 @@ func (v *Values) Bytes(b []byte) []byte {
 
 func (v *Values) mask(dst, b []byte) []byte {
 	from := 0
-	for {
-		start, end, name := v.next(b, from)
-		if name == "" {
-			return append(dst, b[from:]...)
-		}
-		dst = append(dst, b[from:start]...)
-		dst = append(append(append(dst, "[secret "...), name...), ']')
-		from = end
+	for _, s := range v.spans(b) {
+		dst = append(dst, b[from:s.start]...)
+		dst = append(append(append(dst, "[secret "...), s.name...), ']')
+		from = s.end
 	}
+	return append(dst, b[from:]...)
 }
 
 // document masks inside the strings of a valid JSON text.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/xml"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +27,15 @@ func must[V any](v V, err error) V {
 		panic(err)
 	}
 	return v
+}
+
+// numbered spells each character as some writers of JSON spell a few.
+func numbered(s string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(s)) {
+		fmt.Fprintf(&b, `\u%04X`, u)
+	}
+	return b.String()
 }
 
 func xmlText(s string) string {
@@ -49,6 +60,11 @@ func TestEverySpellingIsMasked(t *testing.T) {
 		"base64 of a basic credential":   base64.StdEncoding.EncodeToString([]byte("me:" + key)),
 		"base64 for addresses":           base64.RawURLEncoding.EncodeToString([]byte(key + "!")),
 		"JSON with escapes for browsers": `{"a":"` + strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(strings.Trim(quoted(key), `"`)) + `"}`,
+		"each character by its number":   numbered(key),
+		"by number, in JSON in a text":   quoted(numbered(key)),
+		"by number, in a fence in JSON":  quoted("```json\n" + `{"k":"` + numbered(key) + `"}` + "\n```"),
+		"by number, three times":         quoted(quoted(numbered(key))),
+		"half of it by number":           key[:4] + numbered(key[4:]),
 	} {
 		got := v.Text("before " + text + " after")
 		if !strings.Contains(got, "[secret KEY]") || strings.Contains(got, "hun") || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
@@ -154,4 +170,51 @@ func BenchmarkBytes(b *testing.B) {
 	for b.Loop() {
 		v.Bytes(text)
 	}
+}
+
+// What is left of a text after masking has no secret under any escapes, and what is
+// no secret's stays as it is written.
+func TestEscapesAroundASecretStay(t *testing.T) {
+	v := redact.New(redact.Secret{Name: "KEY", Value: "p\u00e4ssword-\U0001F511"})
+	for text, want := range map[string]string{
+		`a\u0062 "p\u00e4ssword-\ud83d\udd11" \u00e4`:    `a\u0062 "[secret KEY]" \u00e4`,
+		`C:\users\x p\\u00e4ssword-\\uD83D\\uDD11.`:      `C:\users\x [secret KEY].`,
+		`p\xe4ssword-\ud83d\udd11 and p\u00e4ssword`:     `[secret KEY] and p\u00e4ssword`,
+		`p\u00e4ssword-\ud83d and \u, \u00, \x, \xzz, \`: `p\u00e4ssword-\ud83d and \u, \u00, \x, \xzz, \`,
+	} {
+		if got := v.Text(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+	if _, at, ok := v.Where([]byte(`a\u0062 "p\u00e4ssword-\ud83d\udd11"`)); !ok || at != 9 {
+		t.Errorf("found at %d, %v", at, ok)
+	}
+}
+
+// However a secret is spelled by number, in whatever it is quoted, nothing is left.
+func TestNoEscapeHidesASecret(t *testing.T) {
+	v := redact.New(redact.Secret{Name: "KEY", Value: key})
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for _, r := range key {
+			switch {
+			case rapid.Bool().Draw(t, "by number"):
+				b.WriteString(numbered(string(r)))
+			default:
+				plain := quoted(string(r))
+				b.WriteString(plain[1 : len(plain)-1])
+			}
+		}
+		text := b.String()
+		for range rapid.IntRange(0, 2).Draw(t, "quoted") {
+			text = quoted(rapid.StringMatching("[a-z ]{0,5}").Draw(t, "before") + text)
+		}
+		masked := v.Text(text)
+		if !strings.Contains(masked, "[secret KEY]") {
+			t.Fatalf("%s became %s", text, masked)
+		}
+		if _, found := v.Found([]byte(masked)); found {
+			t.Fatalf("%s still has it", masked)
+		}
+	})
 }
