@@ -96,8 +96,8 @@ func check(err error) {
 // counted, and known as those that the model made.
 func TestToolsByMCP(t *testing.T) {
 	s := open(t, "loops", "|tool_calls: 2, calls: [{tool: book, args: {guests: 2}}, close_house], effects: {book: 1}, attempts: 3, told: [BLOCKED_BY_POLICY, booked]")
-	write(t, s, "tools:\n  - {name: book, description: Books a table., input: {type: object, properties: {guests: {type: integer}}, required: [guests]}}\n"+
-		"  - {name: close_house}\nguard: [{tool: close_house, reason: Ask first.}]\n")
+	write(t, s, "tools:\n  - {name: close_house}\n"+
+		"  - {name: book, description: Books a table., input: {type: object, properties: {guests: {type: integer}}, required: [guests]}}\nguard: [{tool: close_house, reason: Ask first.}]\n")
 	var out strings.Builder
 	sc, err := s.Load("a")
 	if err != nil {
@@ -119,7 +119,7 @@ func TestToolsByMCP(t *testing.T) {
 	if r.Verdict != harness.Pass {
 		t.Errorf("%+v", r.Failures)
 	}
-	if out.String() != "tools: book close_house\n" {
+	if out.String() != "tools: close_house book\n" {
 		t.Errorf("listed: %q", out.String())
 	}
 	var ids []string

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -19,20 +21,38 @@ func toolServer(life context.Context, box *tool.Box) http.Handler {
 	if box == nil {
 		return nil
 	}
-	server := mcp.NewServer(&mcp.Implementation{Name: "retake", Version: "1"}, nil)
-	none := true
+	var order []string
+	server := mcp.NewServer(&mcp.Implementation{Name: "retake", Version: "1"}, &mcp.ServerOptions{PageSize: len(box.Decls()) + 1})
 	for _, d := range box.Decls() {
 		if d.Provider == nil {
 			server.AddTool(declared(&d), called(life, box, &d))
-			none = false
+			order = append(order, d.Name)
 		}
 	}
-	if none {
+	if order == nil {
 		return nil
 	}
+	server.AddReceivingMiddleware(listedIn(order))
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
 	})
+}
+
+// listedIn has the tools listed in the scenario's order, where the library sorts
+// them by name: an agent passes them on to its model as they come, and another order
+// is another request.
+func listedIn(order []string) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if list, ok := result.(*mcp.ListToolsResult); ok && list != nil {
+				slices.SortFunc(list.Tools, func(a, b *mcp.Tool) int {
+					return cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name))
+				})
+			}
+			return result, err
+		}
+	}
 }
 
 // declared is a tool as MCP lists it.

@@ -88,6 +88,9 @@ cassettes/** -text
 
 const ignored = `# What a run leaves behind.
 reports/
+# A recording in progress, and what was set aside of one.
+*.partial
+*.partial.*
 `
 
 // surroundings are the files for git.
