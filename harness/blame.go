@@ -25,7 +25,7 @@ func failureOf(r *Result, err error) Failure {
 	switch {
 	case errors.As(err, &miss):
 		return missFailure(r, miss, err)
-	case f.Class == failure.World && isNotExist(err):
+	case isUnrecorded(err):
 		f.Part, f.Why = failure.PartCassette, "a replay answers from recordings only; it never dials"
 		f.Next = "record it with: retake record " + r.Name
 		if errors.Is(err, errUnrecorded) {

@@ -94,7 +94,7 @@ func (w *world) openJudges() (*judges, error) {
 		file, err = w.open(j.file)
 	}
 	if isMissing(err) {
-		err = failure.Errorf(failure.World, "%s: nothing is recorded of what judges say about this run: %w", j.file, fs.ErrNotExist)
+		err = noRecording{failure.Errorf(failure.World, "%s: nothing is recorded of what judges say about this run: %w", j.file, fs.ErrNotExist)}
 	}
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (w *world) unanswered(err error, part string) {
 		f.Part, f.What = w.speaker(), err.Error()
 		f.Why = "what was said of another answer does not hold for this one"
 		f.Next = "if the change is meant, ask the judge again: " + w.askAgain()
-	case f.Class == failure.World && isNotExist(err):
+	case isUnrecorded(err):
 		f.Next = "record what the judges say with: " + w.askAgain()
 	case f.Class == failure.ScenarioInvalid:
 		f.Where = w.placeOf(part).String()

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/retake-harness/retake/harness/cassette"
@@ -42,7 +43,24 @@ func kept[V any](m *sync.Map, key any, build func() (V, error)) (V, error) {
 
 // open reads a cassette; r may be nil.
 func (r *Recordings) open(path string) (*cassette.File, error) {
-	return kept(r.filesMap(), path, func() (*cassette.File, error) { return cassette.Open(path) })
+	return kept(r.filesMap(), path, func() (*cassette.File, error) {
+		f, err := cassette.Open(path)
+		if isMissing(err) {
+			err = noRecording{err}
+		}
+		return f, err
+	})
+}
+
+// noRecording tells a cassette that is not there from all else that a run may not
+// find: a program, a database.
+type noRecording struct{ error }
+
+func (e noRecording) Unwrap() error { return e.error }
+
+func isUnrecorded(err error) bool {
+	_, missing := errors.AsType[noRecording](err)
+	return missing || errors.Is(err, errUnrecorded)
 }
 
 func (r *Recordings) filesMap() *sync.Map {

@@ -97,7 +97,7 @@ const (
 // ctx, and end with it. An error is of class world, or of scenario_invalid where an
 // address other than loopback's comes without a token.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	if err := checkListen(o.Listen, o.Token); err != nil {
+	if err := CheckListen(o.Listen, o.Token); err != nil {
 		return nil, err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(o.Listen, "127.0.0.1:0"))
@@ -165,8 +165,9 @@ func bases(of func(wire.API) string) map[wire.API]string {
 	return out
 }
 
-// checkListen refuses an address that others reach without a token.
-func checkListen(address, token string) error {
+// CheckListen refuses what is no address to listen at, and one that others reach
+// without a token.
+func CheckListen(address, token string) error {
 	if address == "" {
 		return nil
 	}
@@ -175,7 +176,7 @@ func checkListen(address, token string) error {
 	case err != nil:
 		return failure.Errorf(failure.ScenarioInvalid, "the address to listen at is %q; write HOST:PORT, as in 127.0.0.1:4010", address)
 	case token == "" && !isLoopback(host):
-		return failure.Errorf(failure.ScenarioInvalid, "whoever reaches %s could spend money and read recordings; set a token that clients send as their API key, or listen on 127.0.0.1", address)
+		return failure.Errorf(failure.ScenarioInvalid, "whoever reaches %s could spend money and read recordings; set a token (--token) that clients send as their API key, or listen on 127.0.0.1", address)
 	}
 	return nil
 }

@@ -104,6 +104,9 @@ as its API key.`,
   retake gateway --cassette recorded.yaml --listen 127.0.0.1:4010`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if err := gateway.CheckListen(listen, token); err != nil {
+				return err
+			}
 			done := sys.Context.Done()
 			mild := sys
 			mild.Context = context.WithoutCancel(sys.Context) // an interruption ends the agent, not the run

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"strings"
@@ -146,7 +147,9 @@ func (m *mcpProxy) options(c *config.Config) (o mcpproxy.Options, err error) {
 	}
 	switch {
 	case f.replay != "":
-		o.Replay, err = cassette.Open(f.replay)
+		if o.Replay, err = cassette.Open(f.replay); errors.Is(err, fs.ErrNotExist) {
+			err = failure.Errorf(failure.World, "%s: there is no such file; record it with: retake mcp-proxy --record %s -- SERVER", f.replay, f.replay)
+		}
 		return o, err
 	case bridge != "":
 		o.Connect = func(ctx context.Context) (mcp.Connection, error) { return mcpproxy.HTTP(ctx, bridge, nil) }

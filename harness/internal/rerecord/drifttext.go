@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/retake-harness/retake/harness/report"
 )
 
 // Markdown writes what has drifted for a pull request.
@@ -48,5 +50,5 @@ func Summary(all []Drifted) string {
 		n[all[i].Worst()]++
 	}
 	parts := []string{fmt.Sprintf("%d with errors", n[Error]), fmt.Sprintf("%d with warnings", n[Warn]), fmt.Sprintf("%d as they were", n[Info]+n[""])}
-	return fmt.Sprintf("%d recordings: %s", len(all), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", report.Count(len(all), "recording"), strings.Join(parts, ", "))
 }
