@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -42,6 +44,25 @@ func interrupted(t *testing.T, path string, paths ...string) {
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A recording is as old as the oldest of what is in it.
+func TestWhatWasKeptKeepsItsAge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.yaml")
+	synctest.Test(t, func(t *testing.T) {
+		interrupted(t, path, "/a")
+		time.Sleep(100 * 24 * time.Hour)
+		r := record(t, path, cassette.Recording{Next: &echo{}, Notes: alike})
+		for _, p := range []string{"/a", "/b"} {
+			if _, err := exchanged(r, sent(t, p, `{}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, r)
+	})
+	if got, want := open(t, path).Notes.RecordedAt, "2000-01-01T00:00:00Z"; got != want {
+		t.Errorf("recorded at %s, want %s", got, want)
 	}
 }
 

@@ -272,6 +272,9 @@ func (s *session) finish() error {
 			continue
 		}
 		f.Interactions = append(f.Interactions, *o.in)
+		if n := o.in.Notes; n != nil && n.RecordedAt != "" {
+			f.Notes.RecordedAt = min(f.Notes.RecordedAt, n.RecordedAt) // all are in UTC
+		}
 	}
 	if unanswered > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d requests had no answer yet when the recording was over; they are not in it", s.path, unanswered))
