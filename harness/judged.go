@@ -94,7 +94,7 @@ func (w *world) openJudges() (*judges, error) {
 		file, err = w.open(j.file)
 	}
 	if isMissing(err) {
-		err = noRecording{failure.Errorf(failure.World, "%s: nothing is recorded of what judges say about this run: %w", j.file, fs.ErrNotExist)}
+		err = noRecordingError{failure.Errorf(failure.World, "%s: nothing is recorded of what judges say about this run: %w", j.file, fs.ErrNotExist)}
 	}
 	if err != nil {
 		return nil, err

@@ -46,20 +46,20 @@ func (r *Recordings) open(path string) (*cassette.File, error) {
 	return kept(r.filesMap(), path, func() (*cassette.File, error) {
 		f, err := cassette.Open(path)
 		if isMissing(err) {
-			err = noRecording{err}
+			err = noRecordingError{err}
 		}
 		return f, err
 	})
 }
 
-// noRecording tells a cassette that is not there from all else that a run may not
+// noRecordingError tells a cassette that is not there from all else that a run may not
 // find: a program, a database.
-type noRecording struct{ error }
+type noRecordingError struct{ error }
 
-func (e noRecording) Unwrap() error { return e.error }
+func (e noRecordingError) Unwrap() error { return e.error }
 
 func isUnrecorded(err error) bool {
-	_, missing := errors.AsType[noRecording](err)
+	_, missing := errors.AsType[noRecordingError](err)
 	return missing || errors.Is(err, errUnrecorded)
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/retake-harness/retake/harness/report"
 )
 
 // Markdown writes what has drifted for a pull request.
@@ -50,5 +48,9 @@ func Summary(all []Drifted) string {
 		n[all[i].Worst()]++
 	}
 	parts := []string{fmt.Sprintf("%d with errors", n[Error]), fmt.Sprintf("%d with warnings", n[Warn]), fmt.Sprintf("%d as they were", n[Info]+n[""])}
-	return fmt.Sprintf("%s: %s", report.Count(len(all), "recording"), strings.Join(parts, ", "))
+	noun := "recordings"
+	if len(all) == 1 {
+		noun = "recording"
+	}
+	return fmt.Sprintf("%d %s: %s", len(all), noun, strings.Join(parts, ", "))
 }
