@@ -219,6 +219,9 @@ func corpusCassettes(tb testing.TB) map[string]string {
 }
 
 func TestCorpusReadsAsStockGoVCRReadsIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the whole corpus is read twice")
+	}
 	fast := map[string]int{}
 	all := map[string]int{}
 	for path, format := range corpusCassettes(t) {

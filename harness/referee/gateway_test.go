@@ -158,6 +158,7 @@ func each(t *testing.T, f func(t *testing.T, api wire.API, stream bool)) {
 // What an SDK has recorded through the gateway answers it through the gateway.
 func TestGatewayRecordsAndReplays(t *testing.T) {
 	each(t, func(t *testing.T, api wire.API, stream bool) {
+		t.Helper()
 		path := filepath.Join(t.TempDir(), "a.yaml")
 		rec, err := cassette.Record(path, cassette.Recording{Next: model(api, stream)})
 		if err != nil {
@@ -195,6 +196,7 @@ func TestGatewayRecordsAndReplays(t *testing.T) {
 // No SDK tries a miss again, and all tell it.
 func TestGatewayMissIsNotRetried(t *testing.T) {
 	each(t, func(t *testing.T, api wire.API, stream bool) {
+		t.Helper()
 		asked, _ := behind(t, roundTripper(func(*http.Request) (*http.Response, error) {
 			return nil, failure.Errorf(failure.CassetteMiss, "no recorded reply for model request #1")
 		}))
@@ -212,6 +214,7 @@ func TestGatewayMissIsNotRetried(t *testing.T) {
 // where it does so.
 func TestGatewayFaults(t *testing.T) {
 	each(t, func(t *testing.T, api wire.API, stream bool) {
+		t.Helper()
 		for _, name := range []string{"model.overloaded", "model.rate_limit@retry_after=1s", "model.reset"} {
 			spec, err := fault.ParseSpec(name)
 			if err != nil {
@@ -242,6 +245,7 @@ func TestGatewayFaults(t *testing.T) {
 func TestGatewayEqualRequests(t *testing.T) {
 	const n = 8
 	each(t, func(t *testing.T, api wire.API, stream bool) {
+		t.Helper()
 		rec := record(t, api, stream, n)
 		behind(t, rec)
 		var wg sync.WaitGroup

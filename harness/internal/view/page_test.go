@@ -69,6 +69,9 @@ func TestPageIsWhatTheSourceBuilds(t *testing.T) {
 
 // One browser is enough, and starting one takes a second.
 func TestInChromium(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser is started, and looks at each screen four times")
+	}
 	c := open(t)
 	for _, tc := range []struct {
 		name string
